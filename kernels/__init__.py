@@ -1,0 +1,1 @@
+"""Ground floor: numba samplers over flat arrays. Arrays in, arrays out; NumPy and numba only."""

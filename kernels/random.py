@@ -1,0 +1,187 @@
+"""Random variates that numba's Generator lacks, and the slice sampler.
+
+All of them draw from an explicit ``numpy.random.Generator``. Gamma and Dirichlet variates are made in log
+space: with shapes below about 1e-3 the plain gamma underflows to zero, and a sampler that floors it does
+not leave its target invariant.
+"""
+
+import math
+
+from .jit import chosen_by_type, kernel
+
+
+@kernel
+def categorical(rng, weights, n):
+    """Index of one of the first `n` unnormalised, non-negative `weights`."""
+    total = 0.0
+    for j in range(n):
+        total += weights[j]
+    u = rng.random() * total
+    for j in range(n):
+        u -= weights[j]
+        if u < 0.0:
+            return j
+    # Rounding can leave u at zero after the last weight: fall back on the last possible outcome.
+    for j in range(n - 1, -1, -1):
+        if weights[j] > 0.0:
+            return j
+    return n - 1
+
+
+@kernel
+def log_gamma_variate(rng, shape):
+    """Logarithm of a Gamma(`shape`, 1) variate, finite for every shape > 0.
+
+    For shape < 1 uses that ``G(a) = G(a + 1) U^(1/a)``.
+    """
+    if shape >= 1.0:
+        return math.log(rng.standard_gamma(shape))
+    return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
+
+
+@kernel
+def log_beta_variate(rng, a, b):
+    """Logarithms of ``X`` and ``1 - X`` for ``X ~ Beta(a, b)``; both shapes > 0."""
+    x = log_gamma_variate(rng, a)
+    y = log_gamma_variate(rng, b)
+    high = max(x, y)
+    total = high + math.log(math.exp(x - high) + math.exp(y - high))
+    return x - total, y - total
+
+
+@kernel
+def dirichlet(rng, shapes, n, out):
+    """Fill ``out[:n]`` with a draw from Dirichlet(``shapes[:n]``).
+
+    A shape of zero gives a component of zero. `out` may be `shapes`.
+    """
+    high = -math.inf
+    for j in range(n):
+        out[j] = log_gamma_variate(rng, shapes[j]) if shapes[j] > 0.0 else -math.inf
+        high = max(high, out[j])
+    total = 0.0
+    for j in range(n):
+        out[j] = math.exp(out[j] - high)
+        total += out[j]
+    for j in range(n):
+        out[j] /= total
+
+
+@kernel
+def crt_by_customers(rng, n, r):
+    """CRT(n, r) as its definition: one Bernoulli a customer, O(n)."""
+    tables = 1
+    for j in range(1, n):
+        if rng.random() * (r + j) < r:
+            tables += 1
+    return tables
+
+
+@kernel
+def _log_no_table(r, first, last):
+    """Log probability that none of customers `first`..`last` (0-based, inclusive) opens a table."""
+    return math.lgamma(last + 1.0) - math.lgamma(float(first)) + math.lgamma(r + first) - math.lgamma(r + last + 1.0)
+
+
+@kernel
+def crt_by_jumps(rng, n, r):
+    """CRT(n, r) by jumping from one opened table to the next, O(tables · log n).
+
+    The number of customers until the next table is drawn by inverting its distribution function, whose
+    logarithm is a difference of log-gamma functions.
+    """
+    tables = 1
+    customer = 1  # the next customer that may open a table; customer 0 always does
+    while customer < n:
+        log_u = math.log(1.0 - rng.random())
+        if _log_no_table(r, customer, n - 1) > log_u:
+            break
+        low, high = customer, customer  # gallop to the first customer m with P(none in customer..m) <= u
+        step = 1
+        while _log_no_table(r, customer, high) > log_u:
+            low = high + 1
+            high = min(n - 1, high + step)
+            step *= 2
+        while low < high:
+            middle = (low + high) // 2
+            if _log_no_table(r, customer, middle) > log_u:
+                low = middle + 1
+            else:
+                high = middle
+        tables += 1
+        customer = low + 1
+    return tables
+
+
+@kernel
+def crt(rng, n, r):
+    """Number of tables that `n` customers occupy in a Chinese restaurant of concentration `r`.
+
+    Parameters
+    ----------
+    n : int
+        Customers; 0 gives 0 tables. The first customer always opens a table, even where `r` underflows.
+    r : float
+        Concentration, >= 0.
+
+    Notes
+    -----
+    The sum of independent Bernoulli(r / (r + j)), j = 0..n-1 (Antoniak 1974). Whichever of the two exact
+    ways is cheaper is used: the jumps cost about 50 ns a table, the Bernoulli draws about 4 ns a customer.
+    """
+    if n <= 1:
+        return n
+    if n > 50.0 * (1.0 + r * math.log(1.0 + n / max(r, 1e-300))):
+        return crt_by_jumps(rng, n, r)
+    return crt_by_customers(rng, n, r)
+
+
+@kernel
+def concentration(rng, current, shape, rate, n_tables, n_customers, n_restaurants):
+    """Draw a concentration given the table counts of restaurants that share it.
+
+    Under a Gamma(`shape`, `rate`) prior and the likelihood
+    ``c^n_tables · prod_r Γ(c) / Γ(c + n_customers[r])`` (Teh et al. 2006, eq. A.1-A.5): with
+    ``q_r ~ Beta(c, n_r)``, the conditional is ``Gamma(shape + n_tables, rate - sum_r log q_r)``. This is
+    the augmentation of Teh et al. without its second, binary variable, which cancels.
+
+    Parameters
+    ----------
+    n_customers : array
+        Customers of each restaurant; empty restaurants carry no information and are passed over.
+    n_restaurants : int
+        How many leading entries of `n_customers` count.
+    """
+    for r in range(n_restaurants):
+        if n_customers[r] > 0:
+            rate -= log_beta_variate(rng, current, float(n_customers[r]))[0]
+    return rng.standard_gamma(shape + n_tables) / rate
+
+
+@chosen_by_type(0)
+def log_density(target, x):
+    """Unnormalised log density of `target`, a NamedTuple of its data, at `x`."""
+
+
+@kernel
+def slice_sample(rng, target, x, width):
+    """One univariate slice-sampling update of `x` under ``log_density(target, ·)``.
+
+    Stepping out and shrinkage (Neal 2003, Figures 3 and 5). `target` is a NamedTuple whose class has an
+    implementation of `log_density`; a callable would keep numba from caching the caller.
+    """
+    level = log_density(target, x) - rng.standard_exponential()
+    left = x - width * rng.random()
+    right = left + width
+    while log_density(target, left) > level:
+        left -= width
+    while log_density(target, right) > level:
+        right += width
+    while True:
+        proposal = left + (right - left) * rng.random()
+        if log_density(target, proposal) >= level:
+            return proposal
+        if proposal < x:
+            left = proposal
+        else:
+            right = proposal

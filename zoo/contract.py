@@ -1,0 +1,301 @@
+"""What a model offers, and to whom: the contract that every back end and every diagnostic relies on."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .corpus import Corpus
+
+type Latents = dict[str, np.ndarray]
+"""Latent variables by name. ``z`` is the topic of each token, int (N,), numbered without gaps."""
+
+type Quantities = dict[str, np.ndarray]
+"""Label-invariant test quantities by name, each a float scalar or vector."""
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """A Gamma prior; makes the hyperparameter that it is given for a random variable.
+
+    Parameters
+    ----------
+    shape, rate : float
+        Both positive; the mean is ``shape / rate``.
+    """
+
+    shape: float = 1.0
+    rate: float = 1.0
+
+    def __post_init__(self):
+        if not (self.shape > 0 and self.rate > 0 and np.isfinite(self.shape) and np.isfinite(self.rate)):
+            raise ValueError(f"Gamma: expected positive shape and rate, found {self.shape}, {self.rate}")
+
+    def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
+        """Draw from the prior."""
+        return rng.gamma(self.shape, 1.0 / self.rate, size)
+
+    def log_density(self, value: Any) -> float:
+        """Log density, summed over `value`."""
+        from scipy.stats import gamma
+
+        return float(np.sum(gamma.logpdf(value, self.shape, scale=1.0 / self.rate)))
+
+    def __str__(self):
+        return f"Gamma({self.shape:g}, {self.rate:g})"
+
+
+type Hyperparameter = float | Gamma
+"""A number: fixed at it. A `Gamma`: sampled under that prior."""
+
+
+@dataclass(frozen=True)
+class Equation:
+    """An equation of a paper, as the package implements it."""
+
+    where: str
+    latex: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a model is, where it comes from and what speaks for it.
+
+    Attributes
+    ----------
+    id, title, summary : str
+    citation, bibtex_key : str
+    equations : tuple of Equation
+    errata : tuple of str
+        Where this package differs from the printed source, and why.
+    tags : tuple of str
+    evidence : tuple of str
+        Rungs of the ladder that the test suite climbs for this model.
+    """
+
+    id: str
+    title: str
+    summary: str
+    citation: str
+    bibtex_key: str
+    equations: tuple[Equation, ...] = ()
+    errata: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Design:
+    """All that is fixed when data are generated.
+
+    Parameters
+    ----------
+    doc_lengths : int (D,)
+    n_words : int
+    group : int (D,), optional
+    covariates : mapping of str to array (D, …), optional
+    """
+
+    doc_lengths: np.ndarray
+    n_words: int
+    group: np.ndarray | None = None
+    covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "Design":
+        """Design under which `corpus` could have been generated."""
+        return cls(corpus.doc_lengths, corpus.n_words, corpus.group, corpus.covariates)
+
+    def corpus(self, words: np.ndarray) -> Corpus:
+        """Corpus of this design that holds `words`."""
+        doc_ptr = np.concatenate([[0], np.cumsum(self.doc_lengths)])
+        return Corpus(words, doc_ptr, n_words=self.n_words, group=self.group, covariates=self.covariates)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups; 1 where there are none."""
+        return 1 if self.group is None else int(np.max(self.group, initial=0)) + 1
+
+
+class Simulation(NamedTuple):
+    """A draw from the joint: latent variables and the corpus they made."""
+
+    latents: Latents
+    corpus: Corpus
+
+
+class FrozenTopics(NamedTuple):
+    """All that new documents need from a posterior draw.
+
+    Attributes
+    ----------
+    words : float (K, V)
+        Posterior mean word distribution of each topic. In a nonparametric model the last row stands for
+        all topics that have not been seen yet.
+    prior : float (G, K)
+        Dirichlet parameters of a new document's topic proportions, by group.
+    """
+
+    words: np.ndarray
+    prior: np.ndarray
+
+
+class Probes(NamedTuple):
+    """Where in a corpus the test quantities look, fixed in advance and the same for every back end.
+
+    Attributes
+    ----------
+    pairs : int (P, 2)
+        Pairs of tokens, for ``same_topic``.
+    documents : int (Q,)
+        For ``topic_entropy``.
+    cells : int (R, 2)
+        Pairs (document, word), for ``predictive``.
+    """
+
+    pairs: np.ndarray
+    documents: np.ndarray
+    cells: np.ndarray
+
+    @classmethod
+    def of(cls, corpus: Corpus, most: int = 8) -> "Probes":
+        """At most `most` probes of each kind, drawn by a generator that depends on the corpus' shape alone."""
+        rng = np.random.default_rng([corpus.n_tokens, corpus.n_documents, corpus.n_words])
+        filled = np.flatnonzero(corpus.doc_lengths > 0)
+        documents = np.sort(rng.permutation(filled)[:most])
+        n = corpus.n_tokens
+        if n < 2:
+            pairs = np.zeros((0, 2), np.int64)
+        elif n * (n - 1) // 2 <= most:
+            pairs = np.column_stack(np.triu_indices(n, 1))
+        else:
+            pairs = np.array([np.sort(rng.choice(n, 2, replace=False)) for _ in range(most)])
+        cells = np.array([(d, rng.integers(corpus.n_words)) for d in documents], np.int64).reshape(-1, 2)
+        return cls(pairs, documents, cells)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A handwritten sampler of one model.
+
+    Attributes
+    ----------
+    load : (latents, corpus, model) -> State
+        State that stands at `latents`. ``latents["z"]`` may be -1 throughout: then the first step seats
+        the tokens one after the other, each given those before it.
+    step : (rng, state) -> State
+        One transition: a full sweep. Mutates the arrays of `state`; returns it, or a state with more room.
+    snapshot : (state) -> Latents
+        Copies of the latent variables.
+    check : (state) -> None
+        Recounts every statistic; raises AssertionError where one differs.
+    sweep : callable
+        The njit function under `step`; ``sweep.py_func`` is its plain Python.
+    exact : bool
+        Whether the model's posterior is the stationary law.
+    about : str
+        One line for the user.
+    """
+
+    load: Callable[[Latents, Corpus, Any], Any]
+    step: Callable[[np.random.Generator, Any], Any]
+    snapshot: Callable[[Any], Latents]
+    check: Callable[[Any], None]
+    sweep: Callable[..., Any]
+    exact: bool = True
+    about: str = ""
+
+
+class Model(ABC):
+    """A model: a frozen dataclass whose fields are its hyperparameters."""
+
+    card: ClassVar[Card]
+    kernels: ClassVar[Mapping[str, Kernel]]
+    """Samplers by name of variant; the first is the default."""
+
+    @abstractmethod
+    def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """Draw latent variables and data from the joint."""
+
+    @abstractmethod
+    def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
+        """Draw new data given `latents`, whose ``z`` stays as it is."""
+
+    @abstractmethod
+    def log_joint(self, latents: Latents, corpus: Corpus) -> float:
+        """Log density of latents and data that every conditional must agree with; slow and obvious."""
+
+    @abstractmethod
+    def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
+        """Log probability of the words given the topics of the tokens."""
+
+    @abstractmethod
+    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
+        """Log probability of topics `z` and the words given hyperparameters, all else integrated out.
+
+        For micro corpora: may enumerate tables. `z` stands for its partition where topics are exchangeable
+        without bound, and for itself where their number is fixed.
+        """
+
+    @abstractmethod
+    def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
+        """All values of ``z`` for a micro corpus, in the sense of `log_marginal`."""
+
+    @abstractmethod
+    def draw_hyperparameters(self, design: Design, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Values of all hyperparameters: the fixed ones as they are, the others from their priors."""
+
+    @abstractmethod
+    def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
+        """Topics and document prior for new documents, given one posterior draw."""
+
+    @abstractmethod
+    def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        """Where a chain starts: ``z`` is -1 throughout."""
+
+    @abstractmethod
+    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+        """Test quantities at one draw, by the same code for every back end."""
+
+    @abstractmethod
+    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        """NumPyro program of the finite-truncation reference, discrete latents summed out."""
+
+    @abstractmethod
+    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        """Data of ``stan/<id>.stan``, the same reference."""
+
+    @property
+    @abstractmethod
+    def reference_parameters(self) -> tuple[str, ...]:
+        """What `reference_latents` needs of a reference draw; both programs use these names."""
+
+    @abstractmethod
+    def reference_latents(
+        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
+    ) -> Latents:
+        """Latents at one draw of a reference program: draws ``z`` given its continuous parameters."""
+
+    def hyperparameters(self) -> dict[str, Hyperparameter]:
+        """All hyperparameters by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("hyper", True)}  # type: ignore[arg-type]
+
+    def sampled(self) -> tuple[str, ...]:
+        """Names of the hyperparameters that are sampled."""
+        return tuple(name for name, value in self.hyperparameters().items() if isinstance(value, Gamma))
+
+    def kernel(self, variant: str | None = None) -> Kernel:
+        """Return the sampler `variant`, or the default one.
+
+        Raises
+        ------
+        ValueError
+            Lists the variants there are.
+        """
+        name = variant or next(iter(self.kernels))
+        if name not in self.kernels:
+            raise ValueError(f"{self.card.id}: no variant {name!r}; there are {', '.join(self.kernels)}")
+        return self.kernels[name]
