@@ -1,0 +1,47 @@
+# Every target works from a bare checkout: it makes .venv first where that is needed.
+
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+PEERS := .venv/.installed-peers
+DOCS := .venv/.installed-docs
+SET_UP := pyproject.toml tools/set_up.sh tools/find_python.sh
+
+.PHONY: help demo test lint validate bench docs clean
+
+help:  ## Show what can be made
+	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
+
+demo: $(INSTALLED)  ## One model, three back ends, one report (at most 10 minutes)
+	$(BIN)/bnpzoo demo
+
+test: $(INSTALLED)  ## Run the tests (at most 15 minutes)
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED)  ## Check style, format and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+
+validate: $(INSTALLED)  ## Climb the whole ladder of evidence (at most 60 minutes)
+	$(BIN)/python -m pytest -m heavy
+
+bench: $(PEERS)  ## Measure speed against other software
+	$(BIN)/python -m benchmarks
+
+docs: $(DOCS)  ## Build the documentation in docs/_build
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
+
+clean:  ## Remove the environment and everything built
+	rm -rf .venv build docs/_build docs/jupyter_execute out
+
+$(INSTALLED): $(SET_UP)
+	sh tools/set_up.sh stan,dev
+	touch $@
+
+$(PEERS): $(SET_UP)
+	sh tools/set_up.sh peers
+	touch $@
+
+$(DOCS): $(SET_UP)
+	sh tools/set_up.sh stan,docs
+	touch $@
