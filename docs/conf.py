@@ -1,0 +1,31 @@
+"""Configuration of the documentation."""
+
+from importlib import metadata
+
+project = "bnpzoo"
+author = "The bnpzoo developers"
+project_copyright = author
+release = metadata.version("bnpzoo")
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build", "jupyter_execute"]
+html_theme = "furo"
+html_title = f"bnpzoo {release}"
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings give types with their shapes
+autosummary_generate = True
+numpydoc_show_class_members = False
