@@ -80,7 +80,12 @@ def crt_by_customers(rng, n, r):
 @kernel
 def _log_no_table(r, first, last):
     """Log probability that none of customers `first`..`last` (0-based, inclusive) opens a table."""
-    return math.lgamma(last + 1.0) - math.lgamma(float(first)) + math.lgamma(r + first) - math.lgamma(r + last + 1.0)
+    return (
+        math.lgamma(last + 1.0)
+        - math.lgamma(float(first))
+        + math.lgamma(r + first)
+        - math.lgamma(r + last + 1.0)
+    )
 
 
 @kernel
@@ -137,25 +142,34 @@ def crt(rng, n, r):
 
 
 @kernel
-def concentration(rng, current, shape, rate, n_tables, n_customers, n_restaurants):
+def concentration(rng, current, prior, n_tables, n_customers, parts):
     """Draw a concentration given the table counts of restaurants that share it.
 
-    Under a Gamma(`shape`, `rate`) prior and the likelihood
-    ``c^n_tables · prod_r Γ(c) / Γ(c + n_customers[r])`` (Teh et al. 2006, eq. A.1-A.5): with
-    ``q_r ~ Beta(c, n_r)``, the conditional is ``Gamma(shape + n_tables, rate - sum_r log q_r)``. This is
-    the augmentation of Teh et al. without its second, binary variable, which cancels.
+    Under a Gamma(``prior[0]``, rate ``prior[1]``) prior and the likelihood
+    ``c^n_tables · prod_r Γ(parts c) / Γ(parts c + n_customers[r])`` (Teh et al. 2006, appendix A): with
+    ``q_r ~ Beta(parts c, n_r)``, the conditional is
+    ``Gamma(prior[0] + n_tables, prior[1] - parts sum_r log q_r)``. This is the augmentation of Teh et al.
+    with the Beta(c + 1, n) variable and its binary companion replaced by one Beta(c, n) variable.
 
     Parameters
     ----------
-    n_customers : array
+    n_customers : int array
         Customers of each restaurant; empty restaurants carry no information and are passed over.
-    n_restaurants : int
-        How many leading entries of `n_customers` count.
+    parts : float
+        How many times the concentration enters the total mass: 1 for a Dirichlet process, K for a
+        K-dimensional symmetric Dirichlet with parameter c.
     """
-    for r in range(n_restaurants):
-        if n_customers[r] > 0:
-            rate -= log_beta_variate(rng, current, float(n_customers[r]))[0]
-    return rng.standard_gamma(shape + n_tables) / rate
+    rate = prior[1]
+    for n in n_customers:
+        if n > 0:
+            rate -= parts * log_beta_variate(rng, parts * current, float(n))[0]
+    return math.exp(log_gamma_variate(rng, prior[0] + n_tables)) / rate
+
+
+@kernel
+def is_sampled(prior):
+    """Whether a hyperparameter moves; a fixed one has the prior (0, 0)."""
+    return prior[0] > 0.0
 
 
 @chosen_by_type(0)

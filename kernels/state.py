@@ -152,7 +152,9 @@ def tokens_of(words: np.ndarray, doc_ptr: np.ndarray, group: np.ndarray, topic: 
     )
 
 
-def dirichlet_topics(tokens: Tokens, n_words: int, n_topics: int, capacity: int, eta: float) -> DirichletTopics:
+def dirichlet_topics(
+    tokens: Tokens, n_words: int, n_topics: int, capacity: int, eta: float
+) -> DirichletTopics:
     """Topic side with counts taken from `tokens`."""
     occurrences = np.bincount(tokens.words, minlength=n_words)
     topics = DirichletTopics(

@@ -96,28 +96,38 @@ class Design:
     doc_lengths : int (D,)
     n_words : int
     group : int (D,), optional
+    n_groups : int, optional
+        At least the largest group plus one, which is the default; a group may have no documents.
     covariates : mapping of str to array (D, …), optional
     """
 
     doc_lengths: np.ndarray
     n_words: int
     group: np.ndarray | None = None
+    n_groups: int = 0
     covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self):
+        in_use = 1 if self.group is None else int(np.max(self.group, initial=0)) + 1
+        object.__setattr__(self, "n_groups", max(self.n_groups, in_use))
 
     @classmethod
     def of(cls, corpus: Corpus) -> "Design":
         """Design under which `corpus` could have been generated."""
-        return cls(corpus.doc_lengths, corpus.n_words, corpus.group, corpus.covariates)
+        return cls(corpus.doc_lengths, corpus.n_words, corpus.group, corpus.n_groups, corpus.covariates)
 
     def corpus(self, words: np.ndarray) -> Corpus:
         """Corpus of this design that holds `words`."""
         doc_ptr = np.concatenate([[0], np.cumsum(self.doc_lengths)])
-        return Corpus(words, doc_ptr, n_words=self.n_words, group=self.group, covariates=self.covariates)
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups; 1 where there are none."""
-        return 1 if self.group is None else int(np.max(self.group, initial=0)) + 1
+        names = None if self.group is None else [f"group {g}" for g in range(self.n_groups)]
+        return Corpus(
+            words,
+            doc_ptr,
+            n_words=self.n_words,
+            group=self.group,
+            group_names=None if names is None else np.array(names),
+            covariates=self.covariates,
+        )
 
 
 class Simulation(NamedTuple):
@@ -282,6 +292,14 @@ class Model(ABC):
     def hyperparameters(self) -> dict[str, Hyperparameter]:
         """All hyperparameters by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("hyper", True)}  # type: ignore[arg-type]
+
+    def check_hyperparameters(self) -> None:
+        """Raise ValueError unless every hyperparameter is a positive number or a `Gamma`."""
+        for name, value in self.hyperparameters().items():
+            if not isinstance(value, Gamma) and not (isinstance(value, int | float) and 0 < value < np.inf):
+                raise ValueError(
+                    f"{self.card.id}: {name}: expected a positive number or a Gamma prior, found {value!r}"
+                )
 
     def sampled(self) -> tuple[str, ...]:
         """Names of the hyperparameters that are sampled."""

@@ -1,0 +1,66 @@
+"""The smoothing eta of Dirichlet topics: an exact slice move on its logarithm."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import kernel
+from .random import is_sampled, log_density, slice_sample
+
+
+class LogSmoothing(NamedTuple):
+    """Target of ``log eta`` given topics integrated out: sufficient statistics and the Gamma prior.
+
+    Attributes
+    ----------
+    totals : int64 (K,)
+        Tokens of each topic.
+    size, how_often : int64 (distinct,)
+        Sizes of the non-zero n_kw, and how many of them there are of each.
+    n_words : float
+    prior : float64 (2,)
+        Shape and rate.
+    """
+
+    totals: np.ndarray
+    size: np.ndarray
+    how_often: np.ndarray
+    n_words: float
+    prior: np.ndarray
+
+
+@log_density.implement(LogSmoothing)
+def _log_density(target, x):
+    # Gamma prior times Jacobian, times prod_k Γ(V eta) / Γ(V eta + n_k) prod_w Γ(eta + n_kw) / Γ(eta)
+    eta = math.exp(x)
+    out = target.prior[0] * x - target.prior[1] * eta
+    mass = target.n_words * eta
+    if mass == 0.0 or eta == math.inf:
+        return -math.inf
+    for n in target.totals:
+        if n > 0:
+            out += math.lgamma(mass) - math.lgamma(mass + n)
+    for j in range(target.size.size):
+        out += target.how_often[j] * (math.lgamma(eta + target.size[j]) - math.lgamma(eta))
+    return out
+
+
+@kernel
+def update_smoothing(rng, topics, prior):
+    """Slice-sample eta in place, unless it is fixed."""
+    if not is_sampled(prior):
+        return
+    largest = 0
+    for w in range(topics.n_listed.size):
+        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
+            largest = max(largest, topics.listed_count[j])
+    tally = np.zeros(largest + 1, np.int64)
+    for w in range(topics.n_listed.size):
+        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
+            tally[topics.listed_count[j]] += 1
+    size = np.flatnonzero(tally)
+    target = LogSmoothing(
+        topics.total[: topics.n_topics[0]], size, tally[size], float(topics.n_listed.size), prior
+    )
+    topics.eta[0] = math.exp(slice_sample(rng, target, math.log(topics.eta[0]), 1.0))

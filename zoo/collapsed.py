@@ -1,0 +1,221 @@
+"""What models with Dirichlet topics and Dirichlet (process) documents share, in plain NumPy.
+
+Such a model is a prior on the topic proportions of a document: ``prior[g, k]`` for the topics in use and
+``prior[g, K]`` for all the others together, which is zero where the number of topics is fixed.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.special import gammaln
+
+from .contract import Design, FrozenTopics, Gamma, Latents, Model, Probes, Quantities, Simulation
+from .corpus import Corpus
+
+
+def doc_topic_counts(z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray:
+    """n_dk, int (D, K)."""
+    counts = np.zeros((corpus.n_documents, n_topics), np.int64)
+    np.add.at(counts, (corpus.doc_of, z), 1)
+    return counts
+
+
+def topic_word_counts(z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray:
+    """n_kw, int (K, V)."""
+    counts = np.zeros((n_topics, corpus.n_words), np.int64)
+    np.add.at(counts, (z, corpus.words), 1)
+    return counts
+
+
+def log_dirichlet_multinomial(counts: np.ndarray, shapes: np.ndarray) -> float:
+    """Log probability of the rows of `counts` as *sequences*, each under Dirichlet(`shapes`) proportions.
+
+    ``sum_r log [Γ(A) / Γ(A + n_r) · prod_j Γ(a_j + n_rj) / Γ(a_j)]``, A the sum of the shapes. A shape of
+    zero is allowed where the count is zero.
+    """
+    total = np.sum(shapes, axis=-1)
+    out = np.sum(gammaln(total) - gammaln(total + counts.sum(axis=-1)))
+    used = counts > 0
+    with np.errstate(invalid="ignore"):
+        terms = gammaln(shapes + counts) - gammaln(np.broadcast_to(shapes, counts.shape))
+    return float(out + np.sum(terms[used]))
+
+
+def by_first_appearance(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Renumber `labels` 0, 1, … by first appearance; return them and the old label of each new one."""
+    kept, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(kept.size, np.int64)
+    rank[order] = np.arange(kept.size)
+    return rank[inverse], kept[order]
+
+
+def draw_words(
+    z: np.ndarray, n_topics: int, n_words: int, eta: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw a word for each token, from topics drawn from Dirichlet(`eta`)."""
+    topics = np.cumsum([_dirichlet(np.full(n_words, eta), rng) for _ in range(n_topics)], axis=1)
+    u = rng.random(z.size)
+    return np.array(
+        [min(np.searchsorted(topics[k], x), n_words - 1) for k, x in zip(z, u, strict=True)], np.int32
+    )
+
+
+def _dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Dirichlet draw in log space: with tiny shapes NumPy's own would divide zero by zero."""
+    log_gamma = np.log(rng.gamma(shapes + 1.0)) - rng.exponential(size=shapes.size) / shapes
+    out = np.exp(log_gamma - log_gamma.max())
+    return out / out.sum()
+
+
+def draw_categorical(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw one column index a row of unnormalised `weights` (R, K)."""
+    cumulative = np.cumsum(weights, axis=1)
+    u = rng.random(len(weights)) * cumulative[:, -1]
+    return np.minimum((cumulative <= u[:, None]).sum(axis=1), weights.shape[1] - 1)
+
+
+class CollapsedTopicModel(Model):
+    """Base of the models with Dirichlet topics; a subclass says what its documents' prior is."""
+
+    @abstractmethod
+    def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
+        """Prior weights by group, float (G, K + 1); the last column is for topics not in use."""
+
+    @abstractmethod
+    def log_sticks(self, latents: Latents) -> float:
+        """Log density of the sticks given the concentrations."""
+
+    @abstractmethod
+    def draw_topics(
+        self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
+    ) -> Latents:
+        """Draw ``z`` and the sticks given the hyperparameters."""
+
+    def hyperparameter_size(self, name: str, design: Design) -> int | None:
+        """Length of a hyperparameter that is a vector; None for a scalar."""
+        return None
+
+    def draw_hyperparameters(self, design: Design, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """See `Model.draw_hyperparameters`."""
+        out = {}
+        for name, value in self.hyperparameters().items():
+            size = self.hyperparameter_size(name, design)
+            if isinstance(value, Gamma):
+                out[name] = np.asarray(value.draw(rng, size))
+            else:
+                out[name] = np.asarray(value, float) if size is None else np.full(size, float(value))
+        return out
+
+    def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """See `Model.simulate`."""
+        hyper = self.draw_hyperparameters(design, rng)
+        latents = self.draw_topics(design, hyper, rng) | hyper
+        return Simulation(latents, self.resample_data(latents, design, rng))
+
+    def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
+        """See `Model.resample_data`."""
+        z = latents["z"]
+        n_topics = int(z.max(initial=-1)) + 1
+        return design.corpus(draw_words(z, n_topics, design.n_words, float(latents["eta"]), rng))
+
+    def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        """See `Model.initial_latents`."""
+        hyper = self.draw_hyperparameters(Design.of(corpus), rng)
+        return self.unseated(corpus) | hyper
+
+    @abstractmethod
+    def unseated(self, corpus: Corpus) -> Latents:
+        """``z`` of -1 throughout, and sticks to match."""
+
+    def log_hyperparameters(self, latents: Latents) -> float:
+        """Log prior density of the hyperparameters that are sampled."""
+        priors = self.hyperparameters()
+        return sum(priors[name].log_density(latents[name]) for name in self.sampled())  # type: ignore[union-attr]
+
+    def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
+        """Log probability of ``z`` given sticks and concentrations, topic proportions integrated out."""
+        prior = self.document_prior(latents, corpus)
+        counts = doc_topic_counts(latents["z"], corpus, prior.shape[1] - 1)
+        counts = np.hstack([counts, np.zeros((corpus.n_documents, 1), np.int64)])
+        return sum(
+            log_dirichlet_multinomial(counts[corpus.group_of_doc == g], row) for g, row in enumerate(prior)
+        )
+
+    def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
+        """See `Model.log_likelihood`."""
+        z = latents["z"]
+        counts = topic_word_counts(z, corpus, int(z.max(initial=-1)) + 1)
+        return log_dirichlet_multinomial(counts, np.full(corpus.n_words, float(latents["eta"])))
+
+    def log_joint(self, latents: Latents, corpus: Corpus) -> float:
+        """See `Model.log_joint`."""
+        return (
+            self.log_hyperparameters(latents)
+            + self.log_sticks(latents)
+            + self.log_assignments(latents, corpus)
+            + self.log_likelihood(latents, corpus)
+        )
+
+    def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
+        """See `Model.frozen_topics`."""
+        prior = self.document_prior(latents, corpus)
+        eta = float(latents["eta"])
+        counts = topic_word_counts(latents["z"], corpus, prior.shape[1] - 1)
+        words = (counts + eta) / (counts.sum(axis=1, keepdims=True) + corpus.n_words * eta)
+        if not np.any(prior[:, -1] > 0):
+            return FrozenTopics(words, prior[:, :-1])
+        return FrozenTopics(np.vstack([words, np.full(corpus.n_words, 1.0 / corpus.n_words)]), prior)
+
+    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+        """See `Model.quantities`.
+
+        Returns
+        -------
+        dict
+            ``n_topics`` in use; ``log_joint``; ``log_likelihood``; ``same_topic`` (P,), whether two tokens
+            share their topic; ``topic_entropy`` (Q,) of documents, nats; ``predictive`` (R,), probability
+            of a word as the next token of a document; every sampled hyperparameter.
+        """
+        probes = probes or Probes.of(corpus)
+        z = latents["z"]
+        prior = self.document_prior(latents, corpus)
+        groups = corpus.group_of_doc
+        entropy = np.zeros(len(probes.documents))
+        for j, d in enumerate(probes.documents):
+            share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / corpus.doc_lengths[d]
+            share = share[share > 0]
+            entropy[j] = -np.sum(share * np.log(share))
+        predictive = np.zeros(len(probes.cells))
+        eta = float(latents["eta"])
+        totals = np.bincount(z, minlength=prior.shape[1] - 1)
+        for j, (d, w) in enumerate(probes.cells):
+            in_doc = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=totals.size)
+            of_word = np.bincount(z[corpus.words == w], minlength=totals.size)
+            row = prior[groups[d]]
+            topic_word = (of_word + eta) / (totals + corpus.n_words * eta)
+            weight = np.sum((in_doc + row[:-1]) * topic_word) + row[-1] / corpus.n_words
+            predictive[j] = weight / (corpus.doc_lengths[d] + row.sum())
+        likelihood = self.log_likelihood(latents, corpus)
+        rest = (
+            self.log_hyperparameters(latents)
+            + self.log_sticks(latents)
+            + self.log_assignments(latents, corpus)
+        )
+        return {
+            "n_topics": np.asarray(float(np.count_nonzero(totals))),
+            "log_joint": np.asarray(likelihood + rest),
+            "log_likelihood": np.asarray(likelihood),
+            "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
+            "topic_entropy": entropy,
+            "predictive": predictive,
+        } | {name: np.asarray(latents[name], float) for name in self.sampled()}
+
+
+def prior_arrays(model: Model) -> dict[str, tuple[float, float]]:
+    """(shape, rate) of every hyperparameter, (0, 0) for those that are fixed: the form kernels take."""
+    return {
+        name: (value.shape, value.rate) if isinstance(value, Gamma) else (0.0, 0.0)
+        for name, value in model.hyperparameters().items()
+    }

@@ -1,0 +1,102 @@
+"""The hierarchical Dirichlet process topic model (Teh, Jordan, Beal and Blei 2006)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...kernels.hdp import HdpState
+from .. import references
+from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..corpus import Corpus
+from ..hdp_family import HdpFamily, common_snapshot, hdp_kernels
+from ..sticks import log_gem
+
+
+@dataclass(frozen=True)
+class Hdp(HdpFamily):
+    """As many topics as the corpus needs, shared by all documents.
+
+    Latents: ``z`` (N,), ``root`` (K + 1,), ``alpha``, ``gamma``, ``eta``. The last entry of ``root`` is the
+    weight of all topics without tokens.
+
+    Parameters
+    ----------
+    gamma : float or Gamma
+        Concentration of the root: how many topics.
+    alpha : float or Gamma
+        Concentration of the documents: how many of them in a document.
+    eta : float or Gamma
+        Dirichlet parameter of a topic's word distribution, a word.
+    """
+
+    card: ClassVar[Card] = Card(
+        id="hdp",
+        title="Hierarchical Dirichlet process topic model",
+        summary="As many topics as the corpus needs; every document mixes them in its own proportions.",
+        citation=(
+            "Y. W. Teh, M. I. Jordan, M. J. Beal and D. M. Blei. Hierarchical Dirichlet processes. "
+            "Journal of the American Statistical Association 101(476):1566-1581, 2006."
+        ),
+        bibtex_key="teh2006hierarchical",
+        equations=(
+            Equation("eq. 14", r"\beta \sim \mathrm{GEM}(\gamma)", "weights of the topics at the root"),
+            Equation(
+                "eq. 16", r"\theta_d \sim \mathrm{DP}(\alpha, \beta)", "topic proportions of a document"
+            ),
+            Equation("Section 5", r"\phi_k \sim \mathrm{Dir}_V(\eta)", "word distribution of a topic"),
+            Equation(
+                "eq. 37",
+                r"p(z_i = k) \propto (n_{dk} + \alpha\beta_k)\,\frac{n_{kw} + \eta}{n_k + V\eta}",
+                "direct assignment, counts without token i",
+            ),
+        ),
+        tags=("nonparametric", "single corpus"),
+        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
+    )
+    kernels: ClassVar[Mapping[str, Kernel]]
+
+    gamma: Hyperparameter = Gamma(1.0, 1.0)
+    alpha: Hyperparameter = Gamma(1.0, 1.0)
+    eta: Hyperparameter = Gamma(1.0, 10.0)
+
+    def __post_init__(self):
+        self.check_hyperparameters()
+
+    def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
+        """One group: the model does not look at the corpus' own."""
+        return np.zeros(n_documents, np.int32)
+
+    def alpha0_of(self, hyper: Mapping[str, np.ndarray]) -> float | None:
+        """None: there is no middle level."""
+        return None
+
+    def tasks_of(self, latents: Latents) -> np.ndarray:
+        """The root."""
+        return latents["root"][None]
+
+    def log_sticks(self, latents: Latents) -> float:
+        """Density of the root."""
+        return log_gem(latents["root"], float(latents["gamma"]))
+
+    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        """See `Model.numpyro`."""
+        return references.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
+
+    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        """See `Model.stan_data`."""
+        return references.stan_counts(corpus) | {"T": truncation} | references.stan_priors(self)
+
+    @property
+    def reference_parameters(self) -> tuple[str, ...]:
+        """See `Model.reference_parameters`."""
+        return ("theta", "phi", "root", "gamma", "alpha", "eta")
+
+
+def _snapshot(state: HdpState) -> Latents:
+    latents = common_snapshot(state)
+    return latents | {"alpha": latents["alpha"][0]}
+
+
+Hdp.kernels = hdp_kernels(_snapshot)
