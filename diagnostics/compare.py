@@ -1,0 +1,286 @@
+"""Whether fits of one posterior agree, quantity by quantity.
+
+The fits may come from different back ends, different kernels, or one reference program at two truncation
+levels: all of them are a `DataTree` whose group ``posterior`` holds the same label-invariant test quantities.
+"""
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from arviz_stats.base import array_stats
+
+type Verdict = Literal["agree", "constant", "inconclusive", "disagree"]
+
+RHAT_LIMIT = 1.05
+ESS_LIMIT = 100.0
+"""Beyond these a Monte Carlo standard error is not to be trusted, and no difference in its units either."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One element of one test quantity.
+
+    Attributes
+    ----------
+    quantity : str
+        Name and coordinates, as in ``same_topic[3]``.
+    mean, mcse, ess, ess_per_second : dict of str to float
+        By fit. ESS is the bulk effective sample size of all chains of a fit; it is divided by the seconds
+        that they took, summed over chains.
+    difference : dict of (str, str) to float
+        For each pair of fits, the second's mean less the first's in units of
+        ``sqrt(mcse_1² + mcse_2²)``; infinite for constants that differ.
+    rhat : float
+        Rank-normalised split R-hat (Vehtari et al. 2021) over the chains of all fits together; NaN for a constant.
+    verdict : {"agree", "constant", "inconclusive", "disagree"}
+        ``disagree``: some difference exceeds the threshold, or a draw is not finite. ``constant``: all draws
+        of all fits are one and the same number. ``inconclusive``: no difference exceeds the threshold, but the chains mix
+        too badly for that to mean much. ``agree``: none of these.
+    """
+
+    quantity: str
+    mean: dict[str, float]
+    mcse: dict[str, float]
+    ess: dict[str, float]
+    ess_per_second: dict[str, float]
+    difference: dict[tuple[str, str], float]
+    rhat: float
+    verdict: Verdict
+
+    @property
+    def largest_difference(self) -> float:
+        """Largest absolute difference over pairs of fits; 0 for one fit."""
+        return max((abs(d) for d in self.difference.values()), default=0.0)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Fits of one posterior side by side.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Name of each fit.
+    rows : tuple of Row
+    threshold : float
+        Differences beyond it, in combined MCSE, count as disagreement.
+    """
+
+    labels: tuple[str, ...]
+    rows: tuple[Row, ...]
+    threshold: float
+
+    def count(self, verdict: Verdict) -> int:
+        """Rows of this verdict."""
+        return sum(row.verdict == verdict for row in self.rows)
+
+    @property
+    def verdict(self) -> Literal["agree", "inconclusive", "disagree"]:
+        """The worst of the rows' verdicts; constants that are equal agree."""
+        if self.count("disagree"):
+            return "disagree"
+        return "inconclusive" if self.count("inconclusive") else "agree"
+
+    def headline(self) -> str:
+        """Return the outcome in one or two sentences."""
+        fits = _enumerated(self.labels)
+        moving = [row for row in self.rows if row.verdict != "constant"]
+        if not moving:
+            return f"All {len(self.rows)} test quantities of {fits} are one constant each: nothing moved."
+        worst = max(moving, key=lambda row: row.largest_difference)
+        several = len(self.labels) > 1
+        if self.verdict == "disagree":
+            bad = self.count("disagree")
+            if not np.isfinite(list(worst.mean.values())).all() or not several:
+                return f"{bad} of {len(self.rows)} test quantities of {fits} hold draws that are not finite."
+            return (
+                f"{fits} disagree on {bad} of {len(self.rows)} test quantities; the largest difference is "
+                f"{worst.largest_difference:.1f} MCSE, in {worst.quantity}."
+            )
+        weak = self.count("inconclusive")
+        if weak:
+            return (
+                f"Not enough evidence: for {weak} of {len(self.rows)} test quantities of {fits} the chains mix too "
+                f"badly (R-hat above {RHAT_LIMIT:g}, or fewer than {ESS_LIMIT:g} effective draws). "
+                "Draw longer chains."
+            )
+        rhat = max(row.rhat for row in moving)
+        if not several:
+            return (
+                f"The chains of {fits} agree with each other on all {len(self.rows)} test quantities "
+                f"(R-hat at most {rhat:.3f})."
+            )
+        return (
+            f"{fits} agree on all {len(self.rows)} test quantities: no difference exceeds "
+            f"{worst.largest_difference:.1f} of the {self.threshold:g} MCSE allowed, and R-hat over all chains is "
+            f"at most {rhat:.3f}."
+        )
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows as flat dictionaries of strings and numbers, for JSON or ``pandas.DataFrame``.
+
+        What is not finite becomes None, which JSON has a word for.
+        """
+        return [
+            {
+                "quantity": row.quantity,
+                "verdict": row.verdict,
+                "rhat": _finite(row.rhat),
+                **{
+                    f"{name} [{label}]": _finite(getattr(row, name)[label])
+                    for name in ("mean", "mcse", "ess", "ess_per_second")
+                    for label in self.labels
+                },
+                **{f"difference [{b} - {a}]": _finite(d) for (a, b), d in row.difference.items()},
+            }
+            for row in self.rows
+        ]
+
+
+def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Comparison:
+    """Compare fits of one model to one corpus, per element of every test quantity.
+
+    Parameters
+    ----------
+    trees : mapping of str to DataTree
+        As `sample` returns them, by label (see `labelled`). Numbers of chains and draws may differ. With
+        one fit alone its chains are compared with each other, by R-hat.
+    threshold : float
+        Difference of means, in combined MCSE, beyond which two fits disagree. Four has a false-alarm
+        probability of 6e-5 for each normal difference.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        No fit, or fits of different models, hyperparameters, corpora or test quantities.
+
+    Notes
+    -----
+    R-hat needs chains of one length: longer ones are thinned evenly to that of the shortest.
+    """
+    _check_comparable(trees)
+    draws = {label: dict(_elements(tree)) for label, tree in trees.items()}
+    first = next(iter(draws.values()))
+    for label, elements in draws.items():
+        odd = sorted(first.keys() ^ elements.keys())
+        if odd:
+            raise ValueError(f"{label}: the test quantities differ from the other fits' ({', '.join(odd[:3])})")
+    seconds = {label: _seconds(tree) for label, tree in trees.items()}
+    rows = (_row(name, {label: draws[label][name] for label in draws}, seconds, threshold) for name in first)
+    return Comparison(tuple(trees), tuple(rows), threshold)
+
+
+def labelled(trees: Iterable[xr.DataTree]) -> dict[str, xr.DataTree]:
+    """Give each fit a short name: back end, truncation or variant, and a number where these are the same."""
+    out: dict[str, xr.DataTree] = {}
+    for tree in trees:
+        attrs = tree.attrs
+        detail = f"T={attrs['truncation']}" if attrs["backend"] != "kernel" else attrs["variant"]
+        name = f"{attrs['backend']} ({detail})"
+        same = sum(other == name or other.startswith(f"{name} #") for other in out)
+        out[f"{name} #{same + 1}" if same else name] = tree
+    return out
+
+
+def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], threshold: float) -> Row:
+    """Compare one scalar quantity, given its draws (chain, draw) by fit."""
+    finite = all(np.isfinite(x).all() for x in draws.values())
+    constant = finite and len({float(v) for x in draws.values() for v in (x.min(), x.max())}) == 1
+    mean = {label: float(x.mean()) for label, x in draws.items()}
+    mcse = {label: _mcse(x) for label, x in draws.items()}
+    ess = {label: _ess(x) for label, x in draws.items()}
+    difference = {
+        (a, b): _ratio(mean[b] - mean[a], float(np.hypot(mcse[a], mcse[b])))
+        for a, b in itertools.combinations(draws, 2)
+    }
+    rhat = np.nan if constant or not finite else _rhat(draws.values())
+    mixed = rhat <= RHAT_LIMIT and not any(e < ESS_LIMIT for e in ess.values())
+    verdict: Verdict
+    if constant:
+        verdict = "constant"
+    elif not finite or any(abs(d) > threshold for d in difference.values()):
+        verdict = "disagree"
+    else:
+        verdict = "agree" if mixed else "inconclusive"
+    per_second = {label: _ratio(e, seconds[label]) for label, e in ess.items()}
+    return Row(name, mean, mcse, ess, per_second, difference, rhat, verdict)
+
+
+def _mcse(x: np.ndarray) -> float:
+    if not np.isfinite(x).all():
+        return np.nan
+    return 0.0 if np.ptp(x) == 0 else float(array_stats.mcse(x, method="mean"))
+
+
+def _ess(x: np.ndarray) -> float:
+    """Bulk ESS; NaN for a constant, of which any number of draws says the same."""
+    return np.nan if not np.isfinite(x).all() or np.ptp(x) == 0 else float(array_stats.ess(x, method="bulk"))
+
+
+def _rhat(draws: Iterable[np.ndarray]) -> float:
+    draws = list(draws)
+    length = min(x.shape[1] for x in draws)
+    even = [x[:, np.linspace(0, x.shape[1] - 1, length).astype(int)] for x in draws]
+    with np.errstate(all="ignore"):  # chains that never move have no variance within
+        return float(array_stats.rhat(np.concatenate(even), method="rank"))
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    """Quotient, with 0 / 0 = 0: two equal constants do not differ."""
+    if denominator > 0:
+        return numerator / denominator
+    return 0.0 if numerator == 0 else float(np.copysign(np.inf, numerator)) if denominator == 0 else np.nan
+
+
+def _elements(tree: xr.DataTree) -> Iterator[tuple[str, np.ndarray]]:
+    """Names of all scalar test quantities and their draws (chain, draw)."""
+    for name, variable in tree["posterior"].dataset.data_vars.items():
+        dims = [str(d) for d in variable.dims if d not in ("chain", "draw")]
+        values = variable.transpose("chain", "draw", *dims)
+        labels = [values[d].values.tolist() for d in dims]
+        flat = np.asarray(values.values, float).reshape(*values.shape[:2], -1)
+        for i, coordinates in enumerate(itertools.product(*labels)):
+            yield f"{name}[{', '.join(map(str, coordinates))}]" if dims else str(name), flat[:, :, i]
+
+
+def _seconds(tree: xr.DataTree) -> float:
+    return float(tree["sample_stats"]["seconds"].sum())
+
+
+def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
+    if not trees:
+        raise ValueError("compare: expected at least one fit, found none")
+    reference, identity = None, None
+    for label, tree in trees.items():
+        if "model" not in tree.attrs or "posterior" not in tree.children:
+            raise ValueError(f"{label}: expected a fit made by `sample`, found a tree without model or posterior")
+        own = {
+            "model": tree.attrs["model"],
+            "hyperparameters": json.loads(tree.attrs["hyperparameters"]),
+            "corpus": tree.attrs["corpus_sha256"][:12],
+        }
+        if identity is None:
+            reference, identity = label, own
+        for what, value in own.items():
+            if value != identity[what]:
+                raise ValueError(
+                    f"{label}: its {what} ({value}) differs from that of {reference} ({identity[what]}); "
+                    "only fits of one model to one corpus can be compared"
+                )
+
+
+def _enumerated(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,164 @@
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from bnpzoo.diagnostics.compare import compare, labelled
+
+RNG_SEED = 20240
+
+
+def fit(quantities, seconds=0.01, **attrs):
+    """A fit whose posterior holds `quantities`, arrays (chain, draw, ...)."""
+    shape = next(iter(quantities.values())).shape[:2]
+    posterior = xr.Dataset(
+        {
+            name: (("chain", "draw", *(f"{name}_element" for _ in values.shape[2:])), values)
+            for name, values in quantities.items()
+        }
+    )
+    posterior = posterior.assign_coords({d: np.arange(n) for d, n in posterior.sizes.items()})
+    stats = xr.Dataset({"seconds": (("chain", "draw"), np.full(shape, seconds))})
+    tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
+    tree.attrs.update(
+        {"model": "hdp", "hyperparameters": '{"gamma": 1.0, "alpha": 1.0}', "corpus_sha256": "ab" * 32,
+         "backend": "kernel", "variant": "sparse", "truncation": 0} | attrs
+    )  # fmt: skip
+    return tree
+
+
+def normal(mean=0.0, chains=4, draws=400, seed=0):
+    return np.random.default_rng([RNG_SEED, seed]).normal(mean, 1.0, (chains, draws))
+
+
+def row(comparison, name):
+    return next(r for r in comparison.rows if r.quantity == name)
+
+
+def test_equal_laws_agree_and_the_figures_are_right():
+    a, b = normal(seed=1), normal(seed=2)
+    result = compare({"a": fit({"x": a}), "b": fit({"x": b}, seconds=0.02)})
+    x = row(result, "x")
+    assert result.verdict == x.verdict == "agree"
+    # Independent draws: the MCSE is close to sd / sqrt(n), whatever the estimator of the ESS.
+    np.testing.assert_allclose(x.mcse["a"], a.std() / np.sqrt(a.size), rtol=0.15)
+    expected = (b.mean() - a.mean()) / np.hypot(x.mcse["a"], x.mcse["b"])
+    assert x.difference["a", "b"] == pytest.approx(expected)
+    assert x.ess_per_second["a"] == pytest.approx(x.ess["a"] / 16.0)
+    assert x.ess_per_second["b"] == pytest.approx(x.ess["b"] / 32.0)
+    assert x.rhat == pytest.approx(1.0, abs=0.02)
+    assert "agree on all 1" in result.headline()
+
+
+@pytest.mark.parametrize(("shift", "verdict"), [(0.05, "agree"), (0.3, "disagree")])
+def test_a_shifted_fit_is_caught(shift, verdict):
+    # The standard error of the difference is 0.035: 0.05 must pass, 0.3 is 8.5 of them.
+    fits = {"a": fit({"x": normal(seed=1)}), "b": fit({"x": normal(shift, seed=1)})}
+    result = compare(fits)
+    assert result.verdict == verdict
+    assert result.rows[0].difference["a", "b"] > 0
+
+
+def test_every_pair_is_compared():
+    fits = {name: fit({"x": normal(seed=i)}) for i, name in enumerate("abc")}
+    fits["d"] = fit({"x": normal(1.0, seed=9)})
+    result = compare(fits)
+    assert set(result.rows[0].difference) == {("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")}
+    assert "a, b, c and d disagree on 1 of 1" in result.headline()
+
+
+def test_constants_that_are_equal_are_flagged_and_those_that_differ_disagree():
+    two, three = np.full((4, 50), 2.0), np.full((4, 50), 3.0)
+    same = compare({"a": fit({"x": two}), "b": fit({"x": two})})
+    assert row(same, "x").verdict == "constant"
+    assert np.isnan(row(same, "x").rhat)
+    assert same.verdict == "agree"
+    assert "nothing moved" in same.headline()
+    differ = compare({"a": fit({"x": two}), "b": fit({"x": three})})
+    assert row(differ, "x").difference["a", "b"] == np.inf
+    assert differ.verdict == "disagree"
+
+
+def test_a_constant_against_a_rare_event_agrees():
+    rare = np.zeros((4, 200))
+    rare[1, 7] = 1.0
+    result = compare({"a": fit({"x": np.zeros((4, 200))}), "b": fit({"x": rare})})
+    assert abs(row(result, "x").difference["a", "b"]) == pytest.approx(1.0, abs=0.1)
+    assert result.verdict == "agree"
+
+
+def test_chains_that_do_not_mix_are_inconclusive():
+    drifting = np.cumsum(normal(chains=4, draws=300), axis=1)
+    stuck = np.repeat([[1.0], [2.0]], 100, axis=1)
+    for bad in (drifting, stuck):
+        assert compare({"a": fit({"x": bad}), "b": fit({"x": bad})}).verdict == "inconclusive"
+        alone = compare({"a": fit({"x": bad})})
+        assert alone.verdict == "inconclusive"
+        assert "Not enough evidence" in alone.headline()
+
+
+def test_a_draw_that_is_not_finite_is_a_disagreement():
+    broken = normal()
+    broken[0, 0] = np.nan
+    result = compare({"a": fit({"x": normal()}), "b": fit({"x": broken})})
+    assert result.verdict == "disagree"
+    assert "not finite" in result.headline()
+
+
+def test_one_fit_is_judged_by_its_own_chains():
+    result = compare({"a": fit({"x": normal()})})
+    assert result.rows[0].difference == {}
+    assert result.verdict == "agree"
+    assert "chains of a agree with each other" in result.headline()
+
+
+def test_unequal_numbers_of_chains_and_draws_and_elements_by_name():
+    small = np.stack([normal(chains=2, draws=150, seed=1), normal(5.0, 2, 150, seed=2)], axis=2)
+    large = np.stack([normal(chains=4, draws=500, seed=3), normal(5.0, 4, 500, seed=4)], axis=2)
+    result = compare({"a": fit({"x": small}), "b": fit({"x": large})})
+    assert [r.quantity for r in result.rows] == ["x[0]", "x[1]"]
+    assert result.verdict == "agree"
+
+
+def test_records_are_json_and_have_one_entry_a_row():
+    quantities = {"x": normal(), "c": np.ones((4, 400))}
+    records = compare({"a": fit(quantities), "b": fit(quantities)}).records()
+    assert json.loads(json.dumps(records, allow_nan=False)) == records
+    assert {r["quantity"]: r["rhat"] for r in records}["c"] is None
+    assert "difference [b - a]" in records[0]
+
+
+@pytest.mark.parametrize(
+    ("attrs", "message"),
+    [
+        ({"model": "lda"}, "its model"),
+        ({"hyperparameters": '{"gamma": 2.0, "alpha": 1.0}'}, "its hyperparameters"),
+        ({"corpus_sha256": "cd" * 32}, "its corpus"),
+    ],
+)
+def test_fits_of_different_posteriors_are_refused(attrs, message):
+    with pytest.raises(ValueError, match=f"^b: {message}"):
+        compare({"a": fit({"x": normal()}), "b": fit({"x": normal()}, **attrs)})
+
+
+def test_other_misuse_is_refused():
+    with pytest.raises(ValueError, match="at least one fit"):
+        compare({})
+    with pytest.raises(ValueError, match="test quantities differ"):
+        compare({"a": fit({"x": normal()}), "b": fit({"y": normal()})})
+    with pytest.raises(ValueError, match="made by `sample`"):
+        compare({"a": xr.DataTree()})
+
+
+def test_hyperparameters_are_compared_as_values_not_as_text():
+    compare({"a": fit({"x": normal()}), "b": fit({"x": normal()}, hyperparameters='{"alpha":1.0,"gamma":1.0}')})
+
+
+def test_labels_name_back_end_and_truncation_and_are_unique():
+    trees = [
+        fit({"x": normal()}),
+        fit({"x": normal()}),
+        fit({"x": normal()}, backend="numpyro", truncation=10),
+        fit({"x": normal()}, backend="numpyro", truncation=20),
+    ]
+    assert list(labelled(trees)) == ["kernel (sparse)", "kernel (sparse) #2", "numpyro (T=10)", "numpyro (T=20)"]
