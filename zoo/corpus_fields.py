@@ -1,0 +1,208 @@
+"""The fields of a corpus: each function takes what a user gave and returns a checked, read-only array."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+MOST_NAMES = 2**24
+"""Words are named w0, w1, … up to this many; a larger id without a vocabulary is taken for a mistake."""
+
+type Covariate = np.ndarray | sparse.csr_array
+
+
+class CorpusError(ValueError):
+    """A corpus, or a file that should hold one, is not as it must be. The message is one line."""
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """Mark `array` read-only, and return it."""
+    array.setflags(write=False)
+    return array
+
+
+def as_integers(name: str, values: Any, dtype: type) -> np.ndarray:
+    """One-dimensional copy of whole numbers as `dtype`."""
+    array = _as_array(name, values)
+    if array.ndim != 1:
+        raise CorpusError(f"{name}: expected one dimension, found shape {array.shape}")
+    if array.size == 0:
+        return frozen(np.zeros(0, dtype))
+    if array.dtype.kind not in "iuf":
+        raise CorpusError(f"{name}: expected whole numbers, found {array.dtype}")
+    if array.dtype.kind == "f":
+        _refuse(name, array, ~np.isfinite(array) | (array != np.floor(array)), "a whole number")
+    limits = np.iinfo(dtype)
+    _refuse(name, array, (array < limits.min) | (array > limits.max), f"a number that fits {limits.dtype}")
+    return frozen(array.astype(dtype))
+
+
+def as_text(name: str, values: Any) -> np.ndarray:
+    """One-dimensional array of str."""
+    items = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    for i, item in enumerate(items):
+        if not isinstance(item, str):
+            raise CorpusError(f"{name}[{i}]: expected text, found {item!r}")
+    return frozen(np.array(items, dtype=str))
+
+
+def as_pointers(name: str, values: Any, n_tokens: int) -> np.ndarray:
+    """Non-decreasing positions from 0 to `n_tokens`."""
+    pointers = as_integers(name, values, np.int64)
+    if pointers.size == 0 or pointers[0] != 0 or pointers[-1] != n_tokens:
+        found = "nothing" if pointers.size == 0 else f"{pointers[0]} to {pointers[-1]}"
+        raise CorpusError(
+            f"{name}: expected to run from 0 to the number of entries ({n_tokens}), found {found}"
+        )
+    falls = np.flatnonzero(np.diff(pointers) < 0)
+    if falls.size:
+        i = int(falls[0]) + 1
+        raise CorpusError(f"{name}[{i}]: expected no less than the entry before, found {pointers[i]}")
+    return pointers
+
+
+def as_segments(values: Any, doc_ptr: np.ndarray) -> np.ndarray:
+    """Sentence boundaries: every document boundary is one, and no sentence is empty."""
+    segment_ptr = as_pointers("segment_ptr", values, int(doc_ptr[-1]))
+    empty = np.flatnonzero(np.diff(segment_ptr) == 0)
+    if empty.size:
+        raise CorpusError(
+            f"segment_ptr[{empty[0] + 1}]: expected no empty segment, found {segment_ptr[empty[0]]} again"
+        )
+    missing = np.flatnonzero(~np.isin(doc_ptr, segment_ptr))
+    if missing.size:
+        raise CorpusError(
+            f"segment_ptr: expected every document boundary, doc_ptr[{missing[0]}] is not among them"
+        )
+    return segment_ptr
+
+
+def as_vocabulary(vocabulary: Any, n_words: int | None, words: np.ndarray) -> np.ndarray:
+    """Names of the words: those given, or w0, w1, … for `n_words`, or for as many as `words` shows."""
+    if vocabulary is not None:
+        names = as_text("vocabulary", vocabulary)
+        if n_words is not None and n_words != names.size:
+            raise CorpusError(f"n_words: expected the vocabulary's {names.size}, found {n_words}")
+    else:
+        n_words = int(words.max(initial=-1)) + 1 if n_words is None else n_words
+        if n_words > MOST_NAMES:
+            raise CorpusError(f"vocabulary: expected one for as many as {n_words} words, found none")
+        names = frozen(np.array([f"w{w}" for w in range(n_words)], dtype=str))
+    if names.size == 0:
+        raise CorpusError("vocabulary: expected at least one word, found none")
+    return names
+
+
+def as_word_ids(values: Any, vocabulary: Any, n_words: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Word ids, and the vocabulary that they are checked against."""
+    words = as_integers("words", values, np.int32)
+    names = as_vocabulary(vocabulary, n_words, words)
+    _refuse("words", words, (words < 0) | (words >= names.size), f"an id in 0..{names.size - 1}")
+    return words, names
+
+
+def as_groups(group: Any, names: Any, n_documents: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Group of each document, and the names of the groups; (None, None) where there are none."""
+    if group is None:
+        if names is not None:
+            raise CorpusError("group_names: expected none where there is no group")
+        return None, None
+    group = as_integers("group", group, np.int32)
+    if group.size != n_documents:
+        raise CorpusError(f"group: expected one entry a document ({n_documents}), found {group.size}")
+    _refuse("group", group, group < 0, "0 or more")
+    if names is None:
+        names = [f"group {g}" for g in range(int(group.max(initial=-1)) + 1)]
+    names = as_text("group_names", names)
+    _refuse("group", group, group >= names.size, f"one of {names.size} named groups")
+    return group, names
+
+
+def as_covariate(name: str, values: Any, n_documents: int) -> Covariate:
+    """One row a document: numbers, text, or a sparse indicator matrix (which labels, which authors)."""
+    name = f"covariates[{name!r}]"
+    covariate = _as_indicators(name, values) if sparse.issparse(values) else _as_rows(name, values)
+    if covariate.shape[:1] != (n_documents,):
+        raise CorpusError(
+            f"{name}: expected {n_documents} rows, one a document, found shape {covariate.shape}"
+        )
+    return covariate
+
+
+def as_covariate_names(
+    given: Mapping[str, Any], covariates: Mapping[str, Covariate]
+) -> dict[str, np.ndarray]:
+    """Names of the values of integer covariates, and of the columns of matrices."""
+    out = {}
+    for key, names in given.items():
+        if key not in covariates:
+            raise CorpusError(f"covariate_names[{key!r}]: expected the name of a covariate")
+        out[key] = as_text(f"covariate_names[{key!r}]", names)
+        _check_covariate_names(key, covariates[key], out[key].size)
+    for key, covariate in covariates.items():
+        if sparse.issparse(covariate) and key not in out:
+            out[key] = frozen(np.array([f"{key} {j}" for j in range(covariate.shape[1])], dtype=str))
+    return out
+
+
+def _check_covariate_names(key: str, covariate: Covariate, n_names: int) -> None:
+    if covariate.ndim == 2:
+        if covariate.shape[1] != n_names:
+            raise CorpusError(
+                f"covariate_names[{key!r}]: expected {covariate.shape[1]}, one a column, found {n_names}"
+            )
+        return
+    if covariate.ndim != 1 or covariate.dtype.kind not in "iub":
+        raise CorpusError(f"covariate_names[{key!r}]: expected a covariate of integers or of columns")
+    outside = (covariate < 0) | (covariate >= n_names)
+    _refuse(
+        f"covariates[{key!r}]", np.asarray(covariate), np.asarray(outside), f"one of {n_names} named values"
+    )
+
+
+def _as_indicators(name: str, values: Any) -> sparse.csr_array:
+    matrix = checked_csr(name, values)
+    if not np.all(matrix.data == 1):
+        raise CorpusError(f"{name}: expected a sparse matrix of zeros and ones (each at most once)")
+    return sparse.csr_array(matrix, dtype=bool)
+
+
+def _as_rows(name: str, values: Any) -> np.ndarray:
+    array = _as_array(name, values)
+    if array.dtype.kind in "OT" and array.ndim == 1:
+        return as_text(name, array)
+    if array.dtype.kind not in "biufU":
+        raise CorpusError(f"{name}: expected numbers or text, found {array.dtype}")
+    if array.dtype.kind == "f":
+        _refuse(name, array, ~np.isfinite(array), "a finite number")
+    return frozen(array.copy())
+
+
+def checked_csr(name: str, matrix: Any) -> sparse.csr_array:
+    """Sparse (rows, columns) matrix in canonical form, as a copy; its inner pointers are checked first."""
+    if matrix.ndim != 2:
+        raise CorpusError(f"{name}: expected two dimensions, found shape {matrix.shape}")
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        csr = sparse.csr_array(matrix, copy=True)
+    except (ValueError, TypeError) as error:
+        raise CorpusError(f"{name}: expected a sound sparse matrix: {error}") from None
+    csr.sum_duplicates()
+    return csr
+
+
+def _as_array(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise CorpusError(f"{name}: expected an array, found rows of different lengths") from None
+
+
+def _refuse(name: str, array: np.ndarray, bad: np.ndarray, expected: str) -> None:
+    """Raise for the first entry where `bad` holds."""
+    if bad.any():
+        at = tuple(int(i) for i in np.argwhere(bad)[0])
+        where = ", ".join(map(str, at))
+        raise CorpusError(f"{name}[{where}]: expected {expected}, found {array[at].item()!r}")
