@@ -1,0 +1,110 @@
+"""New documents under frozen topics: fold-in Gibbs sampling and left-to-right likelihoods.
+
+Given the topics' word probabilities, documents are independent and a document's topics follow
+
+  p(z_i = k | z_-i, w) ∝ (n_k + prior_k) φ_{k, w_i},
+
+where ``n_k`` counts the document's other tokens in topic k. `word_topics` is φ transposed, (V, K), so that
+the weights of one token lie side by side in memory.
+"""
+
+import math
+
+import numpy as np
+
+from .jit import kernel
+from .random import categorical
+
+
+@kernel
+def _weigh(likelihood, counts, prior, weights):
+    """Fill `weights` with ``(counts + prior) · likelihood``; returns their sum."""
+    total = 0.0
+    for k in range(prior.size):
+        weights[k] = (counts[k] + prior[k]) * likelihood[k]
+        total += weights[k]
+    return total
+
+
+@kernel
+def _seat(rng, likelihood, counts, prior, weights):
+    """Draw the topic of one token given `counts`, and count it. Returns the topic."""
+    _weigh(likelihood, counts, prior, weights)
+    topic = categorical(rng, weights, prior.size)
+    counts[topic] += 1.0
+    return topic
+
+
+@kernel
+def _sweep(rng, words, z, n, word_topics, counts, prior, weights):
+    """Redraw ``z[:n]`` one after the other, given all the others among them. Mutates `z` and `counts`."""
+    for i in range(n):
+        counts[z[i]] -= 1.0
+        z[i] = _seat(rng, word_topics[words[i]], counts, prior, weights)
+
+
+@kernel
+def fold_in(rng, words, doc_ptr, group, word_topics, prior, burn_in, sweeps, theta):
+    """Fill `theta` with the posterior mean topic proportions of new documents.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    words : int (N,)
+    doc_ptr : int (D + 1,)
+    group : int (D,)
+        Row of `prior` for each document.
+    word_topics : float (V, K)
+    prior : float (G, K)
+    burn_in, sweeps : int
+        Gibbs sweeps that are dropped, and those that are averaged.
+    theta : float (D, K)
+        Mean over sweeps of ``(n_k + prior_k) / (n + sum prior)``; the prior mean for an empty document.
+    """
+    n_topics = prior.shape[1]
+    counts = np.zeros(n_topics)
+    weights = np.zeros(n_topics)
+    z = np.zeros(words.size, np.int64)
+    for d in range(doc_ptr.size - 1):
+        own = words[doc_ptr[d] : doc_ptr[d + 1]]
+        own_prior = prior[group[d]]
+        counts[:] = 0.0
+        for i in range(own.size):
+            z[i] = _seat(rng, word_topics[own[i]], counts, own_prior, weights)
+        theta[d] = 0.0
+        for s in range(burn_in + sweeps):
+            _sweep(rng, own, z, own.size, word_topics, counts, own_prior, weights)
+            if s >= burn_in:
+                theta[d] += counts
+        theta[d] = (theta[d] / sweeps + own_prior) / (own.size + own_prior.sum())
+
+
+@kernel
+def left_to_right(rng, words, word_topics, prior, log_conditionals):
+    """Draw ``log p(w_n | z_<n)`` for each token of one document, along independent particles.
+
+    Before token n is scored, the topics of the tokens to its left get one Gibbs sweep that leaves
+    ``p(z_<n | w_<n)`` invariant; so the mean over particles of a row's product is ``p(w)`` (Wallach et al.
+    2009, Algorithm 3; Buntine 2009, Algorithm 2).
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    words : int (n,)
+    word_topics : float (V, K)
+    prior : float (K,)
+    log_conditionals : float (R, n)
+        One row a particle; overwritten.
+    """
+    counts = np.zeros(prior.size)
+    weights = np.zeros(prior.size)
+    z = np.zeros(words.size, np.int64)
+    total_prior = prior.sum()
+    for particle in range(log_conditionals.shape[0]):
+        counts[:] = 0.0
+        for n in range(words.size):
+            _sweep(rng, words, z, n, word_topics, counts, prior, weights)
+            likelihood = word_topics[words[n]]
+            total = _weigh(likelihood, counts, prior, weights)
+            log_conditionals[particle, n] = math.log(total / (n + total_prior))
+            z[n] = _seat(rng, likelihood, counts, prior, weights)
