@@ -1,0 +1,31 @@
+"""Bayesian nonparametric topic models, each written four ways, and the evidence that the four agree."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from .diagnostics.compare import compare
+    from .zoo.contract import Gamma
+    from .zoo.corpus import Corpus
+    from .zoo.inference import sample
+    from .zoo.models import get, list_models
+
+_HOME = {
+    "Corpus": ".zoo.corpus",
+    "Gamma": ".zoo.contract",
+    "compare": ".diagnostics.compare",
+    "get": ".zoo.models",
+    "list_models": ".zoo.models",
+    "sample": ".zoo.inference",
+}
+
+__all__ = ["Corpus", "Gamma", "__version__", "compare", "get", "list_models", "sample"]
+
+
+def __getattr__(name: str) -> Any:
+    # Names are looked up when they are first used: numba and ArviZ take seconds to import.
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name], __name__), name)

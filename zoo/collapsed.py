@@ -174,9 +174,15 @@ class CollapsedTopicModel(Model):
         Returns
         -------
         dict
-            ``n_topics`` in use; ``log_joint``; ``log_likelihood``; ``same_topic`` (P,), whether two tokens
-            share their topic; ``topic_entropy`` (Q,) of documents, nats; ``predictive`` (R,), probability
-            of a word as the next token of a document; every sampled hyperparameter.
+            ``n_topics`` in use; ``log_joint`` of words and topics given sticks and hyperparameters;
+            ``log_likelihood`` of the words given topics; ``same_topic`` (P,), whether two tokens share
+            their topic; ``topic_entropy`` (Q,) of documents, nats; ``predictive`` (R,), probability of a
+            word as the next token of a document; every sampled hyperparameter.
+
+        Notes
+        -----
+        The density of the sticks is left out of ``log_joint``: where a concentration is small, the rest of
+        a stick is near ``exp(-E / concentration)``, and the logarithm of its density has no mean.
         """
         probes = probes or Probes.of(corpus)
         z = latents["z"]
@@ -186,7 +192,7 @@ class CollapsedTopicModel(Model):
         for j, d in enumerate(probes.documents):
             share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / corpus.doc_lengths[d]
             share = share[share > 0]
-            entropy[j] = -np.sum(share * np.log(share))
+            entropy[j] = 0.0 - np.sum(share * np.log(share))
         predictive = np.zeros(len(probes.cells))
         eta = float(latents["eta"])
         totals = np.bincount(z, minlength=prior.shape[1] - 1)
@@ -205,7 +211,7 @@ class CollapsedTopicModel(Model):
         )
         return {
             "n_topics": np.asarray(float(np.count_nonzero(totals))),
-            "log_joint": np.asarray(likelihood + rest),
+            "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
             "log_likelihood": np.asarray(likelihood),
             "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
             "topic_entropy": entropy,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from .corpus import Corpus
 
@@ -39,9 +40,9 @@ class Gamma:
 
     def log_density(self, value: Any) -> float:
         """Log density, summed over `value`."""
-        from scipy.stats import gamma
-
-        return float(np.sum(gamma.logpdf(value, self.shape, scale=1.0 / self.rate)))
+        value = np.asarray(value)
+        terms = (self.shape - 1.0) * np.log(value) - self.rate * value
+        return float(np.sum(terms + self.shape * np.log(self.rate) - gammaln(self.shape)))
 
     def __str__(self):
         return f"Gamma({self.shape:g}, {self.rate:g})"

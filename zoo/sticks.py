@@ -81,12 +81,15 @@ def log_gem(root: np.ndarray, gamma: float) -> float:
     Chinese restaurant probability ``gamma^K Γ(gamma) prod_k Γ(m_k) / Γ(gamma + m)``.
     """
     sticks, rest = root[:-1], root[-1]
-    return float(sticks.size * np.log(gamma) + (gamma - 1.0) * np.log(rest) - np.sum(np.log(sticks)))
+    with np.errstate(divide="ignore"):  # a rest that underflowed to zero has density 0 or infinity
+        return float(sticks.size * np.log(gamma) + (gamma - 1.0) * np.log(rest) - np.sum(np.log(sticks)))
 
 
 def log_dirichlet(values: np.ndarray, shapes: np.ndarray) -> float:
     """Log density of Dirichlet(`shapes`) at `values`."""
-    return float(gammaln(shapes.sum()) - np.sum(gammaln(shapes)) + np.sum((shapes - 1.0) * np.log(values)))
+    with np.errstate(divide="ignore"):  # as above
+        powers = np.sum((shapes - 1.0) * np.log(values))
+    return float(gammaln(shapes.sum()) - np.sum(gammaln(shapes)) + powers)
 
 
 def log_tables(

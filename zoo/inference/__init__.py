@@ -1,0 +1,17 @@
+"""Inference: the three back ends behind `sample`, and the draws as a tree."""
+
+from .checkpoint import CheckpointError
+from .results import ResultsError, corpus_of, latents_of, load, model_of, save
+from .sampling import BACKENDS, sample
+
+__all__ = [
+    "BACKENDS",
+    "CheckpointError",
+    "ResultsError",
+    "corpus_of",
+    "latents_of",
+    "load",
+    "model_of",
+    "sample",
+    "save",
+]

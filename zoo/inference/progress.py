@@ -1,0 +1,48 @@
+"""Progress of a run, told apart from the sampling: a callback, and one that draws bars."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+
+class Report(Protocol):
+    """What a back end calls as it goes, from any thread."""
+
+    def __call__(self, chain: int, done: int, total: int, note: str = "") -> None:
+        """Chain `chain` has done `done` of `total` sweeps."""
+        ...
+
+
+def silent(chain: int, done: int, total: int, note: str = "") -> None:
+    """Report nothing."""
+
+
+@contextmanager
+def bars(chains: int, console: Console | None = None) -> Iterator[Report]:
+    """Draw one bar a chain on the terminal, on standard error by default."""
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=28),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=console or Console(stderr=True),
+    )
+    tasks = [progress.add_task(f"chain {c}", total=None, note="") for c in range(chains)]
+
+    def report(chain: int, done: int, total: int, note: str = "") -> None:
+        progress.update(tasks[chain], completed=done, total=total, note=note)
+
+    with progress:
+        yield report

@@ -1,0 +1,194 @@
+"""Draws as an ``xarray.DataTree`` in the conventions of ArviZ 1.x, and back."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ..contract import Gamma, Latents, Model, Probes
+from ..corpus import Corpus
+from ..files import replace_on_success
+from ..models import get
+from .chain import Record
+
+DIMENSIONS = {"same_topic": ["pair"], "topic_entropy": ["probed_document"], "predictive": ["cell"]}
+LATENT_DIMENSIONS = {"z": ["token"], "root": ["stick"], "tasks": ["task", "stick"], "alpha": ["task"]}
+
+
+class ResultsError(ValueError):
+    """A file or a tree does not hold the draws that it should; the message is one line."""
+
+
+def assemble(
+    model: Model,
+    corpus: Corpus,
+    probes: Probes,
+    records: list[Record],
+    stats: dict[str, np.ndarray],
+    attributes: dict[str, Any],
+) -> xr.DataTree:
+    """Tree of the draws that all chains have.
+
+    Parameters
+    ----------
+    stats : dict of array (chain, draw)
+        Further sample statistics.
+    attributes : dict
+        Of the root; None becomes "".
+    """
+    n_draws = min(len(record.seconds) for record in records)
+    stacked = [record.stacked() for record in records]
+    posterior = {
+        name: np.stack([chain[name][:n_draws] for chain in stacked])
+        for name in (stacked[0] if n_draws else {})
+    }
+    sample_stats = {
+        "seconds": np.array([record.seconds[:n_draws] for record in records]),
+        "log_joint": posterior["log_joint"],
+        "occupied_topics": posterior["n_topics"],
+    } | {name: values[:, :n_draws] for name, values in stats.items()}
+    constant = {
+        "doc_ptr": ("boundary", corpus.doc_ptr),
+        "group": ("document", corpus.group_of_doc),
+        "vocabulary": ("word", corpus.vocabulary),
+        "pairs": (("pair", "two"), probes.pairs),
+        "probed_documents": ("probed_document", probes.documents),
+        "cells": (("cell", "two"), probes.cells),
+    }
+    if corpus.group_names is not None:
+        constant["group_names"] = ("group_name", corpus.group_names)
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": _dataset(posterior, "draw", DIMENSIONS | {"alpha": ["task"]}),
+            "sample_stats": _dataset(sample_stats, "draw", {}),
+            "latents": _kept_dataset(records, n_draws),
+            "observed_data": xr.Dataset({"words": ("token", corpus.words)}),
+            "constant_data": xr.Dataset(constant),
+        }
+    )
+    tree.attrs = {name: "" if value is None else value for name, value in attributes.items()} | {
+        "model": model.card.id,
+        "hyperparameters": json.dumps(describe(model)),
+        "corpus_sha256": corpus.digest(),
+        "has_groups": int(corpus.group is not None),
+    }
+    return tree
+
+
+def _dataset(arrays: dict[str, np.ndarray], draw: str, dimensions: dict[str, list[str]]) -> xr.Dataset:
+    variables = {
+        name: (["chain", draw, *dimensions.get(name, [])[: values.ndim - 2]], values)
+        for name, values in arrays.items()
+    }
+    shape = next(iter(arrays.values())).shape if arrays else (0, 0)
+    return xr.Dataset(variables, coords={"chain": np.arange(shape[0]), draw: np.arange(shape[1])})
+
+
+def _kept_dataset(records: list[Record], n_draws: int) -> xr.Dataset:
+    """Kept latents; arrays over topics are padded with NaN to the largest number of topics."""
+    kept = [[latents for draw, latents in record.kept if draw < n_draws] for record in records]
+    n_kept = min(len(chain) for chain in kept)
+    if n_kept == 0:
+        return xr.Dataset()
+    variables = {}
+    for name in kept[0][0]:
+        values = [[chain[j][name] for j in range(n_kept)] for chain in kept]
+        if name == "z":
+            variables[name] = np.array(values, np.int32)
+            continue
+        shape = tuple(np.max([value.shape for chain in values for value in chain], axis=0).astype(int))
+        padded = np.full((len(kept), n_kept, *shape), np.nan)
+        for c, chain in enumerate(values):
+            for j, value in enumerate(chain):
+                padded[(c, j, *(slice(size) for size in value.shape))] = value
+        variables[name] = padded
+    return _dataset(variables, "kept", LATENT_DIMENSIONS)
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """Constructor arguments of a model in JSON's types; a prior is a list (shape, rate)."""
+    values = {f.name: getattr(model, f.name) for f in fields(model)}  # type: ignore[arg-type]
+    return {
+        name: [value.shape, value.rate] if isinstance(value, Gamma) else value
+        for name, value in values.items()
+    }
+
+
+def model_of(tree: xr.DataTree) -> Model:
+    """Model that the draws of `tree` are from."""
+    if "model" not in tree.attrs:
+        raise ResultsError("expected draws of a bnpzoo model, found a tree without the attribute 'model'")
+    arguments = json.loads(tree.attrs["hyperparameters"])
+    return get(
+        tree.attrs["model"],
+        **{name: Gamma(*value) if isinstance(value, list) else value for name, value in arguments.items()},
+    )
+
+
+def corpus_of(tree: xr.DataTree) -> Corpus:
+    """Corpus that `tree` was fitted to, without its covariates."""
+    constant = tree["constant_data"]
+    grouped = bool(tree.attrs.get("has_groups", 0))
+    names = constant["group_names"].values.astype(str) if "group_names" in constant else None
+    return Corpus(
+        tree["observed_data"]["words"].values,
+        constant["doc_ptr"].values,
+        vocabulary=constant["vocabulary"].values.astype(str),
+        group=constant["group"].values if grouped else None,
+        group_names=names if grouped else None,
+    )
+
+
+def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
+    """Kept latents of `tree`.
+
+    Yields
+    ------
+    chain, kept : int
+    latents : dict
+        Without the padding.
+    """
+    kept = tree["latents"].to_dataset() if "latents" in tree else xr.Dataset()
+    for c in range(kept.sizes.get("chain", 0)):
+        for j in range(kept.sizes.get("kept", 0)):
+            latents: Latents = {}
+            for name in map(str, kept.data_vars):
+                value = kept[name].values[c, j]
+                if "stick" in kept[name].dims:
+                    value = value[..., ~np.isnan(value).reshape(-1, value.shape[-1]).any(axis=0)]
+                latents[name] = value.astype(np.int64) if name == "z" else np.asarray(value)
+            yield c, j, latents
+
+
+def save(tree: xr.DataTree, path: str | Path) -> None:
+    """Write `tree` as netCDF (HDF5), whole or not at all."""
+    encoding = {
+        f"/{group}": {str(name): {"zlib": True, "complevel": 4} for name, v in node.data_vars.items() if v.dtype.kind in "fi" and v.ndim}
+        for group, node in tree.children.items()
+    }  # fmt: skip
+    with replace_on_success(Path(path)) as temporary:
+        tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
+
+
+def load(path: str | Path) -> xr.DataTree:
+    """Read what `save` wrote, into memory.
+
+    Raises
+    ------
+    ResultsError
+        If there is no such file, or it holds no draws of a bnpzoo model.
+    """
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            tree = tree.load()
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, KeyError) as error:
+        raise ResultsError(f"{path}: expected draws as netCDF: {str(error).splitlines()[0]}") from None
+    if "model" not in tree.attrs:
+        raise ResultsError(f"{path}: expected draws of a bnpzoo model, found none")
+    return tree
