@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .corpus_fields import (
     CorpusError,
@@ -193,7 +192,7 @@ def _update(sha: Any, name: str, values: Covariate | None) -> None:
     """Add a named array to a hash, whatever its byte order or width of text."""
     if values is None:
         return
-    if sparse.issparse(values):
+    if not isinstance(values, np.ndarray):
         _update(sha, f"{name} pointers of {values.shape}", values.indptr.astype(np.int64))
         _update(sha, f"{name} ids", values.indices.astype(np.int64))
         return

@@ -113,7 +113,7 @@ def as_groups(group: Any, names: Any, n_documents: int) -> tuple[np.ndarray | No
         raise CorpusError(f"group: expected one entry a document ({n_documents}), found {group.size}")
     _refuse("group", group, group < 0, "0 or more")
     if names is None:
-        names = [f"group {g}" for g in range(int(group.max(initial=-1)) + 1)]
+        names = _numbered("group", int(group.max(initial=-1)) + 1)
     names = as_text("group_names", names)
     _refuse("group", group, group >= names.size, f"one of {names.size} named groups")
     return group, names
@@ -122,7 +122,7 @@ def as_groups(group: Any, names: Any, n_documents: int) -> tuple[np.ndarray | No
 def as_covariate(name: str, values: Any, n_documents: int) -> Covariate:
     """One row a document: numbers, text, or a sparse indicator matrix (which labels, which authors)."""
     name = f"covariates[{name!r}]"
-    covariate = _as_indicators(name, values) if sparse.issparse(values) else _as_rows(name, values)
+    covariate: Any = _as_indicators(name, values) if sparse.issparse(values) else _as_rows(name, values)
     if covariate.shape[:1] != (n_documents,):
         raise CorpusError(
             f"{name}: expected {n_documents} rows, one a document, found shape {covariate.shape}"
@@ -141,12 +141,12 @@ def as_covariate_names(
         out[key] = as_text(f"covariate_names[{key!r}]", names)
         _check_covariate_names(key, covariates[key], out[key].size)
     for key, covariate in covariates.items():
-        if sparse.issparse(covariate) and key not in out:
-            out[key] = frozen(np.array([f"{key} {j}" for j in range(covariate.shape[1])], dtype=str))
+        if not isinstance(covariate, np.ndarray) and key not in out:
+            out[key] = _numbered(key, covariate.shape[1])  # type: ignore[index]
     return out
 
 
-def _check_covariate_names(key: str, covariate: Covariate, n_names: int) -> None:
+def _check_covariate_names(key: str, covariate: Any, n_names: int) -> None:
     if covariate.ndim == 2:
         if covariate.shape[1] != n_names:
             raise CorpusError(
@@ -156,13 +156,12 @@ def _check_covariate_names(key: str, covariate: Covariate, n_names: int) -> None
     if covariate.ndim != 1 or covariate.dtype.kind not in "iub":
         raise CorpusError(f"covariate_names[{key!r}]: expected a covariate of integers or of columns")
     outside = (covariate < 0) | (covariate >= n_names)
-    _refuse(
-        f"covariates[{key!r}]", np.asarray(covariate), np.asarray(outside), f"one of {n_names} named values"
-    )
+    _refuse(f"covariates[{key!r}]", covariate, outside, f"one of {n_names} named values")
 
 
 def _as_indicators(name: str, values: Any) -> sparse.csr_array:
     matrix = checked_csr(name, values)
+    matrix.eliminate_zeros()
     if not np.all(matrix.data == 1):
         raise CorpusError(f"{name}: expected a sparse matrix of zeros and ones (each at most once)")
     return sparse.csr_array(matrix, dtype=bool)
@@ -179,7 +178,7 @@ def _as_rows(name: str, values: Any) -> np.ndarray:
     return frozen(array.copy())
 
 
-def checked_csr(name: str, matrix: Any) -> sparse.csr_array:
+def checked_csr(name: str, matrix: Any) -> Any:
     """Sparse (rows, columns) matrix in canonical form, as a copy; its inner pointers are checked first."""
     if matrix.ndim != 2:
         raise CorpusError(f"{name}: expected two dimensions, found shape {matrix.shape}")
@@ -191,6 +190,10 @@ def checked_csr(name: str, matrix: Any) -> sparse.csr_array:
         raise CorpusError(f"{name}: expected a sound sparse matrix: {error}") from None
     csr.sum_duplicates()
     return csr
+
+
+def _numbered(name: str, size: int) -> np.ndarray:
+    return frozen(np.array([f"{name} {i}" for i in range(size)], dtype=str))
 
 
 def _as_array(name: str, values: Any) -> np.ndarray:

@@ -22,7 +22,7 @@ def replace_on_success(path: str | PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: expected the folder {path.parent} to exist")
+        raise FileNotFoundError(f"expected the folder {path.parent} to exist")
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{path.suffix}")
     try:
         yield temporary

@@ -1,0 +1,135 @@
+"""``.npz`` archives without pickles: all of a corpus, or a scipy sparse matrix of counts.
+
+The archive holds ``words``, ``doc_ptr`` and ``vocab``; where there are any ``group``, ``group_names``,
+``segment_ptr``; ``in_order``; and each covariate under its own name, with ``<name>_names``. A sparse
+covariate, such as the authors of each document, is held as ``<name>_ptr`` (D + 1,) and ``<name>_ids``.
+"""
+
+import tokenize
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..corpus import Corpus, CorpusError
+from ..corpus_fields import Covariate, as_integers, as_pointers
+from ..files import replace_on_success
+from .bow import from_counts
+from .plain import read_vocabulary
+
+REQUIRED = ("words", "doc_ptr", "vocab")
+OPTIONAL = ("group", "group_names", "segment_ptr", "in_order")
+
+DAMAGE = (
+    ArithmeticError, EOFError, LookupError, MemoryError, NotImplementedError, RuntimeError, SyntaxError,
+    TypeError, ValueError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What zipfile and `numpy.lib.format` raise on bytes that they cannot make sense of."""
+
+
+def read_npz(path: Path) -> Corpus:
+    """Read an archive of this package, or one of `scipy.sparse.save_npz`."""
+    arrays = _read_arrays(path)
+    if "words" not in arrays and {"format", "shape", "data"} <= arrays.keys():
+        return from_counts(_sparse_matrix(path), read_vocabulary(path))
+    for name in REQUIRED:
+        if name not in arrays:
+            raise CorpusError(f"expected arrays {', '.join(REQUIRED)}; {name} is missing")
+    return Corpus(**_fields(arrays))
+
+
+def write_npz(corpus: Corpus, path: Path) -> None:
+    """Write all of a corpus; the same corpus makes the same bytes."""
+    arrays = _arrays(corpus)
+    if _fields(arrays)["covariates"].keys() != corpus.covariates.keys():
+        raise CorpusError(
+            f"covariates: expected names that differ from the archive's own ({', '.join(arrays)})"
+        )
+    with replace_on_success(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    if not zipfile.is_zipfile(path):
+        raise CorpusError("expected a whole .npz archive, found a file that is none or is cut off")
+    arrays = {}
+    name = "its directory"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                with archive.open(name) as file:
+                    arrays[name.removesuffix(".npy")] = np.lib.format.read_array(file, allow_pickle=False)
+    except DAMAGE as error:
+        reason = str(error).split("\n")[0] or type(error).__name__
+        if "allow_pickle" in reason:
+            reason = "it holds a pickle, which may run code when it is read"
+        raise CorpusError(f"{name}: expected an array of numbers or text: {reason}") from None
+    return arrays
+
+
+def _sparse_matrix(path: Path) -> Any:
+    try:
+        return sparse.load_npz(path)
+    except DAMAGE as error:
+        raise CorpusError(f"expected a sparse matrix of scipy.sparse.save_npz: {error}") from None
+
+
+def _fields(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Fields of the corpus that an archive holds."""
+    fields: dict[str, Any] = {
+        "words": arrays["words"],
+        "doc_ptr": arrays["doc_ptr"],
+        "vocabulary": arrays["vocab"],
+    }
+    fields |= {name: arrays[name] for name in OPTIONAL if name in arrays}
+    fields["in_order"] = bool(np.all(fields.get("in_order", False)))
+    others = {name: array for name, array in arrays.items() if name not in REQUIRED + OPTIONAL}
+    ragged = [name.removesuffix("_ptr") for name in others if name.endswith("_ptr")]
+    ragged = [name for name in ragged if f"{name}_ids" in others]
+    covariates: dict[str, Covariate] = {}
+    for name in ragged:
+        ids, pointers = others.pop(f"{name}_ids"), others.pop(f"{name}_ptr")
+        covariates[name] = _indicators(name, pointers, ids, others.get(f"{name}_names"))
+    covariates |= others
+    names = {
+        name: covariates.pop(f"{name}_names") for name in list(covariates) if f"{name}_names" in covariates
+    }
+    return fields | {"covariates": covariates, "covariate_names": names}
+
+
+def _indicators(
+    name: str, pointers: np.ndarray, ids: np.ndarray, names: np.ndarray | None
+) -> sparse.csr_array:
+    """Make the indicator matrix (D, A) of ragged ids; one that a document lists twice counts once."""
+    ids = as_integers(f"{name}_ids", ids, np.int32)
+    pointers = as_pointers(f"{name}_ptr", pointers, ids.size)
+    size = int(ids.max(initial=-1)) + 1 if names is None else names.size
+    outside = np.flatnonzero((ids < 0) | (ids >= size))
+    if outside.size:
+        raise CorpusError(
+            f"{name}_ids[{outside[0]}]: expected an id in 0..{size - 1}, found {ids[outside[0]]}"
+        )
+    shape = (pointers.size - 1, size)
+    matrix = sparse.csr_array((np.ones(ids.size, bool), ids, pointers), shape=shape, copy=True)
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _arrays(corpus: Corpus) -> dict[str, Any]:
+    """Arrays of the archive that holds a corpus."""
+    arrays: dict[str, Any] = {"words": corpus.words, "doc_ptr": corpus.doc_ptr, "vocab": corpus.vocabulary}
+    arrays |= {name: getattr(corpus, name) for name in OPTIONAL if getattr(corpus, name) is not None}
+    for name, values in corpus.covariates.items():
+        if isinstance(values, np.ndarray):
+            arrays[name] = values
+        else:
+            arrays[f"{name}_ptr"] = values.indptr.astype(np.int64)
+            arrays[f"{name}_ids"] = values.indices.astype(np.int32)
+    return arrays | {f"{name}_names": names for name, names in corpus.covariate_names.items()}

@@ -1,0 +1,150 @@
+"""Bags of words in memory: document-word matrices and gensim."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ..corpus import Corpus, CorpusError
+from ..corpus_fields import as_text, checked_csr
+
+if TYPE_CHECKING:
+    from gensim.corpora import Dictionary
+
+MOST_TOKENS = 2**31 - 1
+
+
+def from_counts(counts: Any, vocabulary: Any = None, **fields: Any) -> Corpus:
+    """Corpus of a document-word matrix, such as ``CountVectorizer().fit_transform(texts)``.
+
+    Parameters
+    ----------
+    counts : array or scipy sparse matrix (D, V)
+        Whole numbers of at least 0, of any dtype. Within a document the tokens come out sorted by word.
+    vocabulary : sequence of str (V,), optional
+        For scikit-learn, ``vectorizer.get_feature_names_out()``.
+    **fields
+        Other fields of `Corpus`: ``group``, ``covariates``, …
+
+    Raises
+    ------
+    CorpusError
+        Names the row and column that is negative, fractional or NaN.
+    """
+    csr: Any = checked_csr("counts", counts if sparse.issparse(counts) else _as_matrix(counts))
+    rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    _check_counts(csr, rows)
+    number = csr.data.astype(np.int64)
+    lengths = np.bincount(rows, weights=number, minlength=csr.shape[0]).astype(np.int64)
+    if lengths.sum() > MOST_TOKENS:
+        raise CorpusError(f"counts: expected at most {MOST_TOKENS} tokens, found {lengths.sum()}")
+    return Corpus(
+        words=np.repeat(csr.indices, number),
+        doc_ptr=np.concatenate([[0], np.cumsum(lengths)]),
+        vocabulary=vocabulary,
+        n_words=csr.shape[1],
+        **fields,
+    )
+
+
+def to_counts(corpus: Corpus) -> sparse.csr_array:
+    """Document-word counts, sparse int64 (D, V), as scikit-learn's estimators take them."""
+    ones = np.ones(corpus.n_tokens, np.int64)
+    shape = (corpus.n_documents, corpus.n_words)
+    csr = sparse.csr_array((ones, corpus.words, corpus.doc_ptr), shape=shape, copy=True)
+    csr.sum_duplicates()
+    return csr
+
+
+def from_gensim(bow: Iterable[Any], id2word: Mapping[int, str], **fields: Any) -> Corpus:
+    """Corpus of gensim bags of words.
+
+    Parameters
+    ----------
+    bow : iterable of lists of (word id, count)
+        One list a document.
+    id2word : gensim.corpora.Dictionary, or mapping of int to str
+        Ids must run from 0 without gaps (`Dictionary.compactify`).
+    **fields
+        Other fields of `Corpus`.
+
+    Raises
+    ------
+    CorpusError
+        Names the document whose ids or counts are wrong.
+    """
+    try:
+        vocabulary = as_text("id2word", [id2word[i] for i in range(len(id2word))])
+    except KeyError as missing:
+        raise CorpusError(
+            f"id2word: expected ids 0..{len(id2word) - 1} without gaps, {missing} is missing"
+        ) from None
+    documents = [list(document) for document in bow]
+    rows = np.repeat(np.arange(len(documents)), [len(document) for document in documents])
+    try:
+        pairs = np.array(list(chain.from_iterable(documents)), dtype=float).reshape(rows.size, 2)
+    except (TypeError, ValueError):
+        raise CorpusError("bow: expected lists of pairs (word id, count)") from None
+    ids = pairs[:, 0]
+    bad = np.flatnonzero(~((ids >= 0) & (ids < vocabulary.size) & (ids == np.floor(ids))))
+    if bad.size:
+        raise CorpusError(
+            f"bow[{rows[bad[0]]}]: expected word ids in 0..{vocabulary.size - 1}, found {ids[bad[0]]:g}"
+        )
+    shape = (len(documents), vocabulary.size)
+    counts = sparse.coo_array((pairs[:, 1], (rows, ids.astype(np.int64))), shape=shape)
+    return from_counts(counts, vocabulary, **fields)
+
+
+def to_gensim(corpus: Corpus) -> tuple[list[list[tuple[int, int]]], "Dictionary"]:
+    """Bags of words and `gensim.corpora.Dictionary` of a corpus.
+
+    Raises
+    ------
+    CorpusError
+        If a word stands in the vocabulary twice, which a Dictionary cannot hold.
+    ImportError
+        If gensim is not installed.
+    """
+    from gensim.corpora import Dictionary
+
+    names, times = np.unique(corpus.vocabulary, return_counts=True)
+    if (times > 1).any():
+        raise CorpusError(
+            f"vocabulary: expected each word once, found {names[times.argmax()].item()!r} again"
+        )
+    bow = [list(zip(ids, counts, strict=True)) for ids, counts in document_counts(corpus)]
+    return bow, Dictionary.from_corpus(bow, id2word=dict(enumerate(corpus.vocabulary.tolist())))
+
+
+def document_counts(corpus: Corpus) -> Iterator[tuple[list[int], list[int]]]:
+    """Distinct word ids of each document, ascending, and how often each occurs."""
+    csr = to_counts(corpus)
+    for start, end in zip(csr.indptr[:-1], csr.indptr[1:], strict=True):
+        yield csr.indices[start:end].tolist(), csr.data[start:end].tolist()
+
+
+def _as_matrix(counts: Any) -> sparse.coo_array:
+    try:
+        array = np.asarray(counts)
+        if array.dtype.kind in "buif" and array.ndim == 2:
+            return sparse.coo_array(array)
+    except ValueError:
+        raise CorpusError("counts: expected a matrix, found rows of different lengths") from None
+    raise CorpusError(f"counts: expected a matrix of numbers, found {array.dtype} of shape {array.shape}")
+
+
+def _check_counts(csr: Any, rows: np.ndarray) -> None:
+    """Name the row and the column of the first entry that is no count."""
+    data = csr.data
+    if data.dtype.kind not in "buif":
+        raise CorpusError(f"counts: expected whole numbers, found {data.dtype}")
+    bad = np.flatnonzero(~((data >= 0) & (data <= MOST_TOKENS) & (data == np.floor(data))))
+    if bad.size:
+        i = bad[0]
+        expected = f"a whole number in 0..{MOST_TOKENS}"
+        raise CorpusError(
+            f"counts[{rows[i]}, {csr.indices[i]}]: expected {expected}, found {data[i].item()!r}"
+        )

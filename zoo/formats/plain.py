@@ -1,0 +1,95 @@
+"""Plain text on disk: bytes to str, rows of numbers, and vocabularies, one word a line."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from ..corpus import CorpusError
+from ..files import replace_on_success
+
+
+@contextmanager
+def located(path: Path) -> Iterator[None]:
+    """Begin every message with the file that it is about, and say in one line what the system refuses."""
+    try:
+        yield
+    except CorpusError as error:
+        raise CorpusError(f"{path}: {error}") from None
+    except OSError as error:
+        raise CorpusError(f"{path}: {error.strerror or error}") from None
+
+
+def read_text(path: Path) -> str:
+    """Read text in UTF-8, perhaps compressed, with a byte order mark or not; lines end in a line feed."""
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        try:
+            data = gzip.decompress(data)
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            raise CorpusError("expected a whole gzip file, found one that is damaged or cut off") from None
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CorpusError(
+            f"line {line}: expected UTF-8, found byte {error.object[error.start]:#04x}"
+        ) from None
+
+
+def read_numbers(body: str, row: str, expected: str, first_line: int = 1) -> np.ndarray:
+    """Read all numbers of `body`, int64, whose every line must match the regular expression `row`.
+
+    The expression is applied to the whole text at once, and where its match ends the first bad line begins.
+    """
+    body = body.rstrip() + "\n" if body.strip() else ""
+    end = re.compile(rf"(?:[ \t]*{row}[ \t]*\n)*+", re.ASCII).match(body).end()  # type: ignore[union-attr]
+    if end < len(body):
+        line = first_line + body.count("\n", 0, end)
+        found = body[end : body.index("\n", end)]
+        raise CorpusError(f"line {line}: expected {expected}, found {found[:60]!r}")
+    return np.array(body.replace(":", " ").split(), dtype=np.int64)
+
+
+def read_vocabulary(path: Path) -> np.ndarray | None:
+    """Read the vocabulary that belongs to a file of counts, or None where it has none.
+
+    It is ``vocab.X`` for a file ``docword.X``; else the file's name with ``.vocab`` after it or in place of
+    its suffix, or ``vocab.txt`` in the same folder.
+    """
+    plain = path.with_name(path.name.removesuffix(".gz"))
+    candidates = [vocabulary_path(plain), plain.with_suffix(".vocab"), plain.with_name("vocab.txt")]
+    found = next((candidate for candidate in candidates if candidate.is_file()), None)
+    if found is None:
+        return None
+    with located(found):
+        lines = read_text(found).split("\n")
+    return np.array(lines[:-1] if lines[-1] == "" else lines, dtype=str)
+
+
+def vocabulary_path(path: Path) -> Path:
+    """Where the vocabulary of a file of counts is written."""
+    if path.name.startswith("docword."):
+        return path.with_name("vocab." + path.name.removeprefix("docword."))
+    return path.with_name(path.name + ".vocab")
+
+
+def write_with_vocabulary(path: Path, lines: Iterable[str], vocabulary: np.ndarray) -> None:
+    """Write a file of counts and its vocabulary: both or, if that fails, neither."""
+    if path.suffix == ".gz":
+        raise CorpusError("expected the name of a file without compression")
+    for i, word in enumerate(vocabulary.tolist()):
+        if "\n" in word or "\r" in word:
+            raise CorpusError(f"vocabulary[{i}]: expected a word without line breaks, found {word!r}")
+    with replace_on_success(path) as counts, replace_on_success(vocabulary_path(path)) as words:
+        _write_lines(counts, lines)
+        _write_lines(words, vocabulary.tolist())
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
