@@ -75,11 +75,11 @@ class Scratch(NamedTuple):
     doc_count : int64 (capacity,)
         n_dk of the current document; zero between documents.
     doc_topics : int32 (capacity,)
-        Topics of the current document.
-    base : float64 (capacity,)
-        1 / (n_k + V eta).
+        Topics that tokens of the current document have, or had since the sweep came to it.
+    is_doc_topic : bool (capacity,)
+        Whether a topic is in `doc_topics`; False between documents.
     coefficient : float64 (capacity,)
-        (prior + n_dk) * base.
+        (prior_k + n_dk) / (n_k + V eta).
     weights : float64 (capacity,)
     next_document : int64 (1,)
         Where a sweep that ran out of room for new topics goes on.
@@ -87,7 +87,7 @@ class Scratch(NamedTuple):
 
     doc_count: np.ndarray
     doc_topics: np.ndarray
-    base: np.ndarray
+    is_doc_topic: np.ndarray
     coefficient: np.ndarray
     weights: np.ndarray
     next_document: np.ndarray
@@ -175,7 +175,7 @@ def scratch(capacity: int) -> Scratch:
     return Scratch(
         doc_count=np.zeros(capacity, np.int64),
         doc_topics=np.zeros(capacity, np.int32),
-        base=np.zeros(capacity),
+        is_doc_topic=np.zeros(capacity, np.bool_),
         coefficient=np.zeros(capacity),
         weights=np.zeros(capacity),
         next_document=np.zeros(1, np.int64),
