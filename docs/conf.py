@@ -11,7 +11,6 @@ extensions = [
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
 ]
@@ -21,11 +20,11 @@ html_title = f"bnpzoo {release}"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-nb_execution_mode = "cache"
+nb_execution_mode = "force"  # a cached result would hide what a change of the package broke
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings give types with their shapes
-autosummary_generate = True
+autosummary_generate = False
 numpydoc_show_class_members = False

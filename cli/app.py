@@ -1,0 +1,66 @@
+"""The application ``bnpzoo``: its commands, and what becomes of their errors."""
+
+from importlib import metadata
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from . import compare, demo, doctor, evaluate, fit, listing, report, show, simulate, topics
+from .console import fail, say
+
+
+class Commands(TyperGroup):
+    """Commands whose foreseeable errors are one red line and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; ``--debug`` lets its errors through with their traceback."""
+        try:
+            return super().invoke(ctx)
+        except (ValueError, OSError) as error:
+            if ctx.params.get("debug"):
+                raise
+            fail(str(error))
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 all is well; 1 fits disagree or a sampler is rejected; 2 wrong usage or input; "
+    "3 too few draws to tell.",
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        say(f"bnpzoo {metadata.version('bnpzoo')}")
+        raise typer.Exit
+
+
+@app.callback()
+def bnpzoo(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Bayesian nonparametric topic models, each written four ways, and the evidence that they agree.
+
+    Try [bold]bnpzoo demo[/] first. Then [bold]bnpzoo list[/] shows the models, and
+    [bold]bnpzoo fit hdp corpus.npz --out fit.nc[/] samples one.
+    """
+
+
+app.command("list")(listing.list_models)
+app.command()(show.show)
+app.command()(simulate.simulate)
+app.command()(fit.fit)
+app.command()(compare.compare)
+app.command()(evaluate.evaluate)
+app.command()(topics.topics)
+app.command()(report.report)
+app.command()(demo.demo)
+app.command()(doctor.doctor)

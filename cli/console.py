@@ -1,0 +1,86 @@
+"""What every command shares: where it prints, how it fails, what its exit code means."""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+out = Console()
+"""Standard output: results."""
+
+err = Console(stderr=True)
+"""Standard error: progress, remarks and errors, so that results can be piped."""
+
+
+VERDICTS = {"agree": "green", "constant": "dim", "inconclusive": "yellow", "disagree": "red"}
+"""Colour of each verdict."""
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command."""
+
+    OK = 0
+    DISAGREEMENT = 1
+    BAD_INPUT = 2
+    INCONCLUSIVE = 3
+
+
+def fail(message: str) -> NoReturn:
+    """Print one red line and exit with `ExitCode.BAD_INPUT`."""
+    say(f"error: {' '.join(message.split())}", "red", err)
+    raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def say(text: str, style: str | None = None, console: Console = out) -> None:
+    """Print `text` literally, as one line however narrow the terminal."""
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as JSON; NumPy numbers and arrays become plain ones, NaN and infinities null."""
+    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float)) else str(value)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table; numbers stand to the right, text is taken literally."""
+    table = Table(title=escape(title), title_justify="left")
+    rows = [[_cell(value) for value in row] for row in rows]
+    for position, column in enumerate(columns):
+        numeric = all(row[position][1] for row in rows)
+        table.add_column(
+            column, justify="right" if numeric else "left", overflow="fold", no_wrap=position == 0
+        )
+    for row in rows:
+        table.add_row(*(text for text, _ in row))
+    out.print(table)
+
+
+def _cell(value: Any) -> tuple[str, bool]:
+    """Text of a cell, and whether it is a number."""
+    if isinstance(value, bool):
+        return ("yes" if value else "no"), False
+    if isinstance(value, int):
+        return f"{value:,}", True
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.4g}", True
+    style = VERDICTS.get(value)
+    text = escape(str(value))
+    return (f"[{style}]{text}[/]" if style else text), False

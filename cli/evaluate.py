@@ -1,0 +1,74 @@
+"""``bnpzoo evaluate``: held-out scores and coherence of a fit."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import print_json, print_table
+from .inputs import CorpusFile, FitFile, Json, Seed, read_corpus
+
+if TYPE_CHECKING:
+    from ..diagnostics.heldout import HeldOut
+
+
+def evaluate(
+    fit: FitFile,
+    corpus_file: CorpusFile,
+    split: Annotated[
+        str | None,
+        typer.Option(metavar="COVARIATE", help="Score only the documents where this covariate is 1."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=2, help="Words of a topic that coherence looks at.")] = 10,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Score documents that a fit has not seen, and the coherence of its topics in them.
+
+    Document completion predicts half of each document from its other half; left to right estimates the
+    probability of whole documents. Perplexity: lower is better; coherence: higher is better.
+    """
+    import numpy as np
+
+    from ..diagnostics.coherence import npmi, umass
+    from ..diagnostics.heldout import document_completion, left_to_right, posterior_topics
+    from ..diagnostics.topics import topics_of
+    from ..zoo.inference import corpus_of, load
+
+    tree = load(fit)
+    test = read_corpus(corpus_file, corpus_of(tree).vocabulary)
+    if split is not None:
+        _, test = test.split(split)
+    scores = [
+        document_completion(posterior_topics(tree, test), test, seed=seed),
+        left_to_right(posterior_topics(tree, test), test, seed=seed),
+    ]
+    found = topics_of(tree, top)
+    top_words = np.array([topic.word_ids for topic in found])
+    coherence = {"UMass": umass(top_words, corpus_of(tree)), "NPMI": npmi(top_words, test)}
+    if as_json:
+        print_json({"held_out": [record(score) for score in scores], "coherence": coherence})
+        return
+    print_table(
+        "Held-out documents",
+        ["method", "perplexity", "standard error", "tokens scored", "draws averaged"],
+        [record(score).values() for score in scores],
+    )
+    print_table(
+        f"Coherence of topics, top {top} words (UMass in the training documents, NPMI in these)",
+        ["UMass", "NPMI", "tokens", "words"],
+        [
+            (*values, topic.n_tokens, " ".join(topic.words))
+            for *values, topic in zip(*coherence.values(), found, strict=True)
+        ],
+    )
+
+
+def record(score: "HeldOut") -> dict[str, Any]:
+    """Held-out score as plain numbers."""
+    return {
+        "method": score.method,
+        "perplexity": score.perplexity,
+        "standard_error": score.standard_error,
+        "tokens": int(score.n_scored.sum()),
+        "draws": score.n_draws,
+    }

@@ -1,0 +1,130 @@
+"""``bnpzoo fit``: sample a posterior."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import VERDICTS, err, print_json, print_table, say
+from .evaluate import record
+from .inputs import CorpusFile, Json, ModelName, Seed, Settings, make_model, read_corpus
+
+if TYPE_CHECKING:
+    from ..diagnostics.compare import Comparison
+    from ..diagnostics.heldout import HeldOut
+    from ..zoo.contract import Model
+    from ..zoo.corpus import Corpus
+
+SPLIT = "is_test"
+
+
+def fit(
+    name: ModelName,
+    corpus_file: CorpusFile,
+    settings: Settings = [],  # noqa: B006 (typer copies it)
+    backend: Annotated[
+        str, typer.Option(help="kernel (fast, exact), numpyro or stan (truncated references).")
+    ] = "kernel",
+    variant: Annotated[str | None, typer.Option(help="Which kernel; `bnpzoo show MODEL` lists them.")] = None,
+    chains: Annotated[
+        int, typer.Option(min=1, help="Independent chains; several show whether they agree.")
+    ] = 4,
+    tune: Annotated[int, typer.Option(min=0, help="Sweeps of each chain that are thrown away.")] = 500,
+    draws: Annotated[int, typer.Option(min=1, help="Draws of each chain that are kept.")] = 500,
+    thin: Annotated[int, typer.Option(min=1, help="Sweeps for each draw that is kept.")] = 1,
+    truncation: Annotated[
+        int | None, typer.Option(min=1, help="Most topics that numpyro and stan may use.")
+    ] = None,
+    seed: Seed = 0,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COVARIATE",
+            help=f"Hold out the documents where this covariate is 1. Default: {SPLIT} where there is one.",
+            show_default=False,
+        ),
+    ] = None,
+    out_file: Annotated[Path | None, typer.Option("--out", help="Where to write the fit (.nc).")] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Save the chains' state here now and then (kernels only)."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, to the same bits.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Sample the posterior of a model given a corpus.
+
+    Ctrl-C ends the run and keeps what was drawn. After it: occupied topics, R-hat (near 1 is good) and
+    effective sample size (ESS) of each test quantity, and the perplexity of held-out documents (lower is
+    better).
+    """
+    from ..diagnostics.compare import compare, labelled
+    from ..diagnostics.heldout import document_completion, posterior_topics
+    from ..zoo.inference import sample, save
+
+    model = make_model(name, settings)
+    corpus, test = _parts(read_corpus(corpus_file), split)
+    announce(model, corpus)
+    tree = sample(
+        model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin, seed=seed,
+        truncation=truncation, progress=True, checkpoint=checkpoint, resume=resume,
+    )  # fmt: skip
+    if tree.attrs["interrupted"]:
+        say(f"Interrupted: {tree['posterior'].sizes['draw']} draws a chain are kept.", "yellow", err)
+    if out_file is not None:
+        save(tree, out_file)
+        say(f"Wrote {out_file}", console=err)
+    comparison = compare(labelled([tree]))
+    held_out = None if test is None else document_completion(posterior_topics(tree, test), test, seed=seed)
+    if as_json:
+        print_json(_summary(model, comparison, held_out) | {"fit": out_file})
+    else:
+        _print_summary(comparison, held_out)
+
+
+def _parts(corpus: "Corpus", split: str | None) -> "tuple[Corpus, Corpus | None]":
+    """Training and test part."""
+    if split is None and SPLIT not in corpus.covariates:
+        return corpus, None
+    return corpus.split(split or SPLIT)
+
+
+def announce(model: "Model", corpus: "Corpus") -> None:
+    """Say on standard error what is about to be sampled, and which hyperparameters move."""
+    sizes = f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words"
+    say(f"{model.card.title}: {sizes}", "bold", err)
+    sampled = model.sampled()
+    for name, value in model.hyperparameters().items():
+        how = f"sampled, prior {value}" if name in sampled else f"fixed at {value:g}"
+        say(f"  {name}: {how}", console=err)
+
+
+def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None") -> dict[str, Any]:
+    return {
+        "model": model.card.id,
+        "hyperparameters": {name: str(value) for name, value in model.hyperparameters().items()},
+        "sampled": model.sampled(),
+        "verdict": comparison.verdict,
+        "quantities": comparison.records(),
+        "held_out": None if held_out is None else record(held_out),
+    }
+
+
+def _print_summary(comparison: "Comparison", held_out: "HeldOut | None") -> None:
+    (label,) = comparison.labels
+    print_table(
+        f"Test quantities, {label}",
+        ["quantity", "mean", "MCSE", "ESS", "R-hat", "chains"],
+        [
+            (row.quantity, row.mean[label], row.mcse[label], row.ess[label], row.rhat, row.verdict)
+            for row in comparison.rows
+        ],
+    )
+    say(comparison.headline(), VERDICTS[comparison.verdict])
+    topics = next(row for row in comparison.rows if row.quantity == "n_topics")
+    say(f"Occupied topics: {topics.mean[label]:.1f} on average")
+    if held_out is not None:
+        score = f"{held_out.perplexity:.1f} ± {held_out.standard_error:.1f}"
+        say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")

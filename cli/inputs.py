@@ -1,0 +1,112 @@
+"""Options that several commands share, and how their text becomes corpora, models and fits."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:  # heavy to import: `bnpzoo --help` must not wait for them
+    import numpy as np
+    from xarray import DataTree
+
+    from ..zoo.contract import Model
+    from ..zoo.corpus import Corpus
+
+CORPUS_HELP = (
+    "A corpus: .npz, UCI bag-of-words, LDA-C, a CSV with a column `text`, or a folder of .txt files."
+)
+
+CorpusFile = Annotated[Path, typer.Argument(metavar="CORPUS", help=CORPUS_HELP, show_default=False)]
+ModelName = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model's name; `bnpzoo list` shows them.", show_default=False)
+]
+FitFile = Annotated[
+    Path, typer.Argument(metavar="FIT", help="A fit written by `bnpzoo fit --out`.", show_default=False)
+]
+FitFiles = Annotated[
+    list[Path],
+    typer.Argument(metavar="FIT...", help="Fits written by `bnpzoo fit --out`.", show_default=False),
+]
+Settings = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A hyperparameter: a number fixes it (alpha=0.1), a prior lets it be sampled "
+        "(gamma=Gamma(1,1), shape and rate). Repeat for more.",
+        show_default=False,
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Seed of all random numbers; the same seed gives the same result.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script instead of tables.")]
+
+_SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")
+_GAMMA = re.compile(r"Gamma\((?P<shape>[^,()]+),(?P<rate>[^,()]+)\)", re.IGNORECASE)
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """Hyperparameters by name from texts such as ``alpha=0.1`` and ``gamma=Gamma(1, 1)``.
+
+    Raises
+    ------
+    ValueError
+        Names the setting that cannot be read.
+    """
+    hyperparameters = {}
+    for setting in settings:
+        match = _SETTING.fullmatch(setting)
+        if match is None:
+            raise ValueError(f"--set {setting}: expected NAME=VALUE, such as alpha=0.1")
+        try:
+            hyperparameters[match["name"]] = _value(match["value"])
+        except ValueError as error:
+            raise ValueError(f"--set {setting}: {error}") from None
+    return hyperparameters
+
+
+def _value(text: str) -> Any:
+    from ..zoo.contract import Gamma
+
+    prior = _GAMMA.fullmatch(text)
+    if prior is not None:
+        return Gamma(_number(prior["shape"]), _number(prior["rate"]))
+    return _number(text)
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"expected a number or Gamma(shape, rate), found {text.strip()!r}") from None
+
+
+def make_model(name: str, settings: Sequence[str] = ()) -> "Model":
+    """Model `name` with its hyperparameters as set on the command line."""
+    from ..zoo import models
+
+    return models.get(name, **parse_settings(settings))
+
+
+def read_corpus(path: Path, vocabulary: "np.ndarray | None" = None) -> "Corpus":
+    """Corpus in the file or folder `path`; text is read in terms of `vocabulary` where one is given."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from ..zoo.formats import read_corpus
+
+    is_text = path.is_dir() or path.name.lower().removesuffix(".gz").endswith(".csv")
+    vectorizer = CountVectorizer(vocabulary=vocabulary) if is_text and vocabulary is not None else None
+    return read_corpus(path, vectorizer=vectorizer)
+
+
+def read_fits(paths: Sequence[Path]) -> "dict[str, DataTree]":
+    """Fits in the files `paths`, by a short label."""
+    from ..diagnostics.compare import labelled
+    from ..zoo.inference import load
+
+    return labelled(load(path) for path in paths)

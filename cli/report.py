@@ -1,0 +1,26 @@
+"""``bnpzoo report``: fits as one HTML page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import say
+from .inputs import FitFiles, read_fits
+
+
+def report(
+    fits: FitFiles,
+    out_file: Annotated[Path, typer.Option("--out", help="Where to write the page (.html).")] = Path(
+        "report.html"
+    ),
+) -> None:
+    """Write a self-contained HTML report on one or more fits of one model to one corpus.
+
+    It holds the verdict on each test quantity, trace and rank plots, top words and the model's card, and
+    opens without network.
+    """
+    from ..diagnostics.report import write_report
+
+    write_report(read_fits(fits), out_file)
+    say(f"Wrote {out_file}")

@@ -1,0 +1,55 @@
+"""``bnpzoo show``: the card of one model."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from .console import print_json, say
+from .inputs import Json, ModelName, make_model
+
+if TYPE_CHECKING:
+    from ..zoo.contract import Model
+
+
+def show(name: ModelName, as_json: Json = False) -> None:
+    """Show a model: its equations, hyperparameters, samplers, errata and evidence."""
+    model = make_model(name)
+    if as_json:
+        print_json(
+            asdict(model.card)
+            | {
+                "hyperparameters": {key: str(value) for key, value in model.hyperparameters().items()},
+                "variants": {
+                    key: {"exact": kernel.exact, "about": kernel.about}
+                    for key, kernel in model.kernels.items()
+                },
+            }
+        )
+    else:
+        _print_card(model)
+
+
+def _print_card(model: "Model") -> None:
+    card = model.card
+    say(f"{card.id} · {card.title}", "bold")
+    say(card.summary)
+    _section("Source", [card.citation])
+    _section("Equations", [f"{e.where}: {e.latex}   ({e.meaning})" for e in card.equations])
+    _section(
+        "Hyperparameters (default; a Gamma prior means that it is sampled)",
+        [f"{name} = {value}" for name, value in model.hyperparameters().items()],
+    )
+    _section(
+        "Samplers",
+        [f"{name} ({'exact' if k.exact else 'not exact'}): {k.about}" for name, k in model.kernels.items()],
+    )
+    _section("Where the package differs from the source", card.errata)
+    if card.evidence:
+        _section("Evidence in the test suite", [", ".join(card.evidence)])
+
+
+def _section(title: str, lines: Iterable[str]) -> None:
+    for position, line in enumerate(lines):
+        if position == 0:
+            say(f"\n{title}", "bold")
+        say(f"  {line}")

@@ -1,0 +1,42 @@
+"""``bnpzoo simulate``: a corpus drawn from a model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import say
+from .inputs import ModelName, Seed, Settings, make_model
+
+OutFile = Annotated[Path, typer.Option("--out", help="Where to write the corpus (.npz).")]
+
+
+def simulate(
+    name: ModelName,
+    out_file: OutFile = Path("corpus.npz"),
+    documents: Annotated[int, typer.Option(min=1, help="Number of documents.")] = 100,
+    length: Annotated[int, typer.Option(min=0, help="Tokens of each document.")] = 50,
+    words: Annotated[int, typer.Option(min=1, help="Size of the vocabulary.")] = 200,
+    groups: Annotated[
+        int | None, typer.Option(min=1, help="Number of groups of documents (tasks); none if left out.")
+    ] = None,
+    settings: Settings = [],  # noqa: B006 (typer copies it)
+    seed: Seed = 0,
+) -> None:
+    """Draw a synthetic corpus from a model, to see whether a sampler finds its way back.
+
+    Hyperparameters that have a prior are drawn from it; fix them with --set.
+    """
+    import numpy as np
+
+    from ..zoo.contract import Design
+    from ..zoo.formats import write_corpus
+
+    group = None if groups is None else np.arange(documents) % groups
+    design = Design(np.full(documents, length), words, group)
+    latents, corpus = make_model(name, settings).simulate(design, np.random.default_rng(seed))
+    write_corpus(corpus, out_file)
+    say(
+        f"Wrote {out_file}: {corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, "
+        f"{np.unique(latents['z']).size} topics in use."
+    )

@@ -1,0 +1,127 @@
+"""Every command: what it prints, what it writes, and what its exit code says."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from bnpzoo.cli.app import app
+from bnpzoo.zoo.formats import read_corpus
+from bnpzoo.zoo.inference import load
+
+COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
+FAST = ("--chains", 2, "--tune", 20, "--draws", 20)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(run, command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert "Usage:" in result.stdout
+
+
+def test_help_does_not_wait_for_heavy_packages():
+    heavy = "arviz, jax, numba, numpyro, pandas, scipy, sklearn, xarray"
+    code = f"import sys, bnpzoo.cli; print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_list(run):
+    assert "hdp" in run("list").stdout
+    assert {"lda", "hdp", "mt_hdp"} <= {model["id"] for model in json.loads(run("list", "--json").stdout)}
+
+
+def test_show(run):
+    result = run("show", "hdp")
+    assert result.exit_code == 0
+    assert "Teh" in result.stdout
+    assert json.loads(run("show", "hdp", "--json").stdout)["bibtex_key"] == "teh2006hierarchical"
+
+
+def test_simulate_writes_a_corpus(run, tmp_path):
+    path = tmp_path / "drawn.npz"
+    arguments = ("simulate", "mt_hdp", "--documents", 6, "--length", 5, "--words", 9, "--groups", 3)
+    assert run(*arguments, "--out", path).exit_code == 0
+    corpus = read_corpus(path)
+    assert (corpus.n_documents, corpus.n_tokens, corpus.n_words, corpus.n_groups) == (6, 30, 9, 3)
+
+
+def test_fit_says_what_is_sampled_and_scores_the_held_out_part(run, corpus_file, tmp_path):
+    path = tmp_path / "fit.nc"
+    settings = ("--set", "n_topics=3", "--set", "alpha=Gamma(2, 2)", "--set", "eta=0.5")
+    result = run("fit", "lda", corpus_file, *settings, *FAST, "--out", path)
+    assert result.exit_code == 0, result.output
+    assert "alpha: sampled, prior Gamma(2, 2)" in result.stderr
+    assert "eta: fixed at 0.5" in result.stderr
+    assert "Occupied topics" in result.stdout
+    assert "Held-out perplexity" in result.stdout
+    assert load(path)["posterior"]["alpha"].shape == (2, 20)
+
+
+def test_fit_json(run, corpus_file):
+    result = run("fit", "lda", corpus_file, *FAST, "--json")
+    summary = json.loads(result.stdout)
+    assert summary["model"] == "lda"
+    assert summary["held_out"]["perplexity"] > 1
+    assert {row["quantity"] for row in summary["quantities"]} >= {"n_topics", "alpha", "eta"}
+
+
+def test_fit_resumes_to_the_same_draws(run, corpus_file, tmp_path):
+    arguments = ("fit", "lda", corpus_file, *FAST, "--checkpoint", tmp_path / "chains", "--out")
+    assert run(*arguments, tmp_path / "a.nc").exit_code == 0
+    assert run(*arguments, tmp_path / "b.nc").exit_code == 2
+    assert run(*arguments, tmp_path / "b.nc", "--resume").exit_code == 0
+    assert load(tmp_path / "a.nc")["posterior"].equals(load(tmp_path / "b.nc")["posterior"])
+
+
+def test_compare_agrees_with_itself(run, fit_file):
+    result = run("compare", fit_file, fit_file)
+    assert result.exit_code == 0, result.stdout
+    assert "agree" in result.stdout
+    assert json.loads(run("compare", fit_file, fit_file, "--json").stdout)["verdict"] == "agree"
+
+
+def test_compare_exits_1_for_fits_that_disagree(run, fit_file, tmp_path):
+    from bnpzoo.zoo.inference import save
+
+    shifted = load(fit_file)
+    shifted["posterior"] = shifted["posterior"].to_dataset() + 1.0
+    save(shifted, tmp_path / "shifted.nc")
+    result = run("compare", fit_file, tmp_path / "shifted.nc")
+    assert result.exit_code == 1
+    assert "disagree" in result.stdout
+
+
+def test_compare_exits_3_for_chains_that_are_too_short(run, fit_file, tmp_path):
+    from bnpzoo.zoo.inference import save
+
+    short = load(fit_file).isel(draw=slice(6), missing_dims="ignore")
+    save(short, tmp_path / "short.nc")
+    assert run("compare", tmp_path / "short.nc").exit_code == 3
+
+
+def test_evaluate(run, fit_file, corpus_file):
+    result = run("evaluate", fit_file, corpus_file, "--split", "is_test")
+    assert result.exit_code == 0, result.output
+    assert "left to right" in result.stdout
+    scores = json.loads(run("evaluate", fit_file, corpus_file, "--json").stdout)
+    assert [score["method"] for score in scores["held_out"]] == ["document completion", "left to right"]
+
+
+def test_topics(run, fit_file):
+    assert run("topics", fit_file, "--words", 3).exit_code == 0
+    topics = json.loads(run("topics", fit_file, "--words", 3, "--json").stdout)
+    assert sum(topic["tokens"] for topic in topics) == 80
+    assert all(len(topic["words"]) == 3 for topic in topics)
+
+
+def test_report(run, fit_file, tmp_path):
+    result = run("report", fit_file, "--out", tmp_path / "report.html")
+    assert result.exit_code == 0, result.output
+    assert "<html" in (tmp_path / "report.html").read_text()
+
+
+def test_doctor(run):
+    assert run("doctor").exit_code == 0
+    assert json.loads(run("doctor", "--json").stdout)["packages"]["bnpzoo"]

@@ -1,0 +1,86 @@
+"""Wrong input is one red line on standard error and exit code 2, never a traceback."""
+
+import pytest
+from bnpzoo.cli.inputs import parse_settings
+from bnpzoo.zoo.contract import Gamma
+
+
+def assert_one_line(result, *parts):
+    assert result.exit_code == 2
+    lines = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1
+    assert "Traceback" not in result.output
+    for part in parts:
+        assert part in lines[0]
+
+
+def test_unknown_model(run):
+    assert_one_line(run("show", "nope"), "nope", "hdp")
+
+
+def test_unknown_hyperparameter(run, corpus_file):
+    assert_one_line(run("fit", "hdp", corpus_file, "--set", "beta=1"), "hdp", "beta")
+
+
+def test_hyperparameter_out_of_range(run, corpus_file):
+    assert_one_line(run("fit", "hdp", corpus_file, "--set", "alpha=-1"), "alpha")
+
+
+def test_missing_corpus(run, tmp_path):
+    assert_one_line(run("fit", "lda", tmp_path / "none.npz"), "none.npz")
+
+
+def test_corpus_that_is_none(run, tmp_path):
+    path = tmp_path / "text.npz"
+    path.write_text("not an archive")
+    assert_one_line(run("fit", "lda", path), "text.npz")
+
+
+def test_model_that_needs_groups(run):
+    assert_one_line(run("simulate", "mt_hdp"), "groups")
+
+
+@pytest.mark.parametrize("command", ["compare", "topics", "report"])
+def test_fit_that_is_none(run, corpus_file, command):
+    assert_one_line(run(command, corpus_file), "corpus.npz")
+
+
+def test_missing_folder_for_the_result(run, tmp_path):
+    assert_one_line(run("simulate", "lda", "--out", tmp_path / "no" / "corpus.npz"), "no")
+
+
+def test_back_end_that_does_not_exist(run, corpus_file):
+    assert_one_line(run("fit", "lda", corpus_file, "--backend", "emcee"), "emcee", "numpyro")
+
+
+def test_split_by_nothing(run, corpus_file):
+    assert_one_line(run("fit", "lda", corpus_file, "--split", "fold"), "fold")
+
+
+def test_markup_in_a_name_is_not_interpreted(run, tmp_path):
+    assert_one_line(run("fit", "lda", tmp_path / "[bold]x.npz"), "[bold]x.npz")
+
+
+def test_wrong_usage(run):
+    assert run("fit", "lda").exit_code == 2
+    assert run("nonsense").exit_code == 2
+
+
+def test_debug_lets_the_traceback_through(run):
+    result = run("--debug", "show", "nope")
+    assert isinstance(result.exception, ValueError)
+
+
+def test_settings():
+    assert parse_settings(["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "eta=1e-2"]) == {
+        "n_topics": 3,
+        "alpha": 0.5,
+        "gamma": Gamma(1, 2.5),
+        "eta": 0.01,
+    }
+
+
+@pytest.mark.parametrize("text", ["alpha", "alpha=", "=1", "alpha=x", "alpha=Gamma(1)", "alpha=Gamma(a,b)"])
+def test_settings_that_cannot_be_read(text):
+    with pytest.raises(ValueError, match="--set"):
+        parse_settings([text])

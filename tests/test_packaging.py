@@ -1,0 +1,100 @@
+"""The checkout installs as `bnpzoo`, whatever Pythons the machine has."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from importlib import metadata, resources
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGING = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+
+
+def folders_with(pattern):
+    rooms = ("cli", "diagnostics", "kernels", "stan", "zoo")
+    return {path.parent for room in rooms for path in (ROOT / room).rglob(pattern)}
+
+
+def dotted(folder):
+    return ".".join(("bnpzoo", *folder.relative_to(ROOT).parts))
+
+
+def test_version_is_that_of_the_file():
+    assert metadata.version("bnpzoo") == (ROOT / "VERSION").read_text().strip()
+
+
+@pytest.mark.parametrize("pattern", ["*.py", "*.stan", "*.html"])
+def test_every_folder_with_files_is_packaged(pattern):
+    assert {dotted(folder) for folder in folders_with(pattern)} <= set(PACKAGING["packages"])
+
+
+def test_no_package_is_listed_that_has_no_folder():
+    for package in PACKAGING["packages"]:
+        assert (ROOT / Path(*package.split(".")[1:])).is_dir(), package
+
+
+def test_stan_programs_are_found_and_do_not_shadow_pystan():
+    programs = resources.files("bnpzoo") / "stan"
+    assert not (programs / "__init__.py").is_file()
+    for model in ("lda", "hdp", "mt_hdp"):
+        assert (programs / f"{model}.stan").is_file()
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A machine with no Python: its PATH, its home, and a function that adds one."""
+
+    def add(path, version=None):
+        """A Python that claims `version`, or a shim that does not run."""
+        path = tmp_path / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if version is None:
+            body = "exit 127"
+        else:
+            body = (
+                f"exec '{sys.executable}' -c \"import sys; sys.version_info = {version}; "
+                'sys.executable = \'$0\'; exec(sys.argv[1])" "$2"'
+            )
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def find():
+        environment = {"PATH": f"{tmp_path / 'shims'}:{tmp_path / 'bin'}", "HOME": str(tmp_path)}
+        script = ["/bin/sh", str(ROOT / "tools" / "find_python.sh")]
+        return subprocess.run(script, env=environment, capture_output=True, text=True, timeout=60)
+
+    return add, find
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the set-up is a POSIX shell script")
+class TestFindPython:
+    def test_passes_over_a_shim_that_does_not_run(self, machine):
+        add, find = machine
+        add("shims/python3.12")
+        good = add("bin/python3.12", (3, 12, 4))
+        assert find().stdout.strip() == good
+
+    def test_prefers_the_newest(self, machine):
+        add, find = machine
+        add("bin/python3.12", (3, 12, 4))
+        newest = add("bin/python3.14", (3, 14, 1))
+        assert find().stdout.strip() == newest
+
+    def test_passes_over_an_old_default_and_finds_pyenv(self, machine):
+        add, find = machine
+        add("bin/python3", (3, 11, 7))
+        add(".pyenv/versions/3.13.0/bin/python3", (3, 13, 0))
+        good = add(".pyenv/versions/3.12.1/bin/python3", (3, 12, 1))
+        assert find().stdout.strip() == good
+
+    def test_finds_nothing_and_says_what_to_install_in_one_line(self, machine):
+        _, find = machine
+        result = find()
+        assert result.returncode == 1
+        assert result.stdout == ""
+        assert len(result.stderr.splitlines()) == 1
+        assert "install uv" in result.stderr
