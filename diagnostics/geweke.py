@@ -1,0 +1,190 @@
+"""Geweke's joint distribution test.
+
+Two simulators of one joint law of latents and data: independent draws (marginal-conditional), and a chain
+that renews latents by the sampler and data by the model in turn (successive-conditional). Every moment must
+agree, or the sampler, the generator or both are wrong (Geweke 2004).
+
+The chain is run many times over, each time from a fresh draw of the joint, at which a right sampler is
+stationary at once. So each chain is one batch of a batch-means variance, and the batches are independent
+whatever the autocorrelation.
+
+References
+----------
+.. [1] J. Geweke (2004). Getting it right: joint distribution tests of posterior simulators. JASA 99(467).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import xarray as xr
+from arviz_stats.base.array import array_stats
+from scipy.stats import t as student_t
+
+from .subject import Bench, Subject, name_of, reports_broken
+from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
+
+HEAVY_TAIL = 20.0
+"""A positive quantity whose 99 % point is this many times its median is compared on the log scale."""
+
+CLIPPED = 0.001
+"""Quantities are clipped to the range of the independent draws without this share at either end."""
+
+
+class Scale:
+    """Fixed transformation of a quantity, so that its moments exist and have short-tailed estimates.
+
+    Any function of latents and data is a valid test quantity, so neither the logarithm nor the clipping
+    makes a right sampler fail; an error that shows only beyond the clipped range goes unnoticed.
+
+    Parameters
+    ----------
+    draws : float (n,)
+        Independent draws, from which the transformation is chosen.
+    """
+
+    def __init__(self, draws: np.ndarray):
+        self.is_log = bool(draws.min() > 0 and np.quantile(draws, 0.99) > HEAVY_TAIL * np.median(draws))
+        self.smallest = float(draws.min())
+        x = self._logged(draws)
+        low, high = np.quantile(x, [CLIPPED, 1 - CLIPPED])
+        self.range = (low, high) if low < high else (-np.inf, np.inf)
+        x = np.clip(x, *self.range)
+        self.centre, self.width = float(x.mean()), float(x.std()) or 1.0
+
+    def _logged(self, draws: np.ndarray) -> np.ndarray:
+        return np.log(np.maximum(draws, self.smallest)) if self.is_log else draws
+
+    def __call__(self, draws: np.ndarray) -> np.ndarray:
+        """Transform draws, to about mean 0 and variance 1."""
+        return (np.clip(self._logged(draws), *self.range) - self.centre) / self.width
+
+
+def welch(independent: np.ndarray, chains: np.ndarray) -> tuple[float, float]:
+    """Z-score and two-sided p-value of equal means, with one batch a chain.
+
+    Parameters
+    ----------
+    independent : float (n,)
+    chains : float (chain, draw)
+        Chains that are independent of each other and stationary.
+
+    Returns
+    -------
+    z, p_value : float
+        Welch's statistic and its p-value under Student's law.
+    """
+    batches = chains.mean(1)
+    variances = np.array([independent.var(ddof=1) / independent.size, batches.var(ddof=1) / batches.size])
+    difference = float(batches.mean() - independent.mean())
+    if variances.sum() == 0.0:
+        return (0.0, 1.0) if difference == 0.0 else (np.sign(difference) * np.inf, 0.0)
+    z = difference / np.sqrt(variances.sum())
+    freedom = variances.sum() ** 2 / np.sum(variances**2 / [independent.size - 1, batches.size - 1])
+    return z, float(2.0 * student_t.sf(abs(z), freedom))
+
+
+@reports_broken("geweke")
+def geweke(
+    subject: Subject,
+    *,
+    draws: int = 2000,
+    chains: int = 50,
+    transitions: int = 100,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Verdict:
+    """Compare first and second moments of all test quantities under the two simulators.
+
+    Quantities are measured before the data are renewed: there a wrong transition shows undiluted.
+
+    Parameters
+    ----------
+    subject : Subject
+    draws : int
+        Independent draws of the joint law.
+    chains, transitions : int
+        Successive-conditional chains and their length.
+    false_alarm_rate : float
+        Over all moments together; it holds as far as means of chains follow Student's law.
+    seed : int
+    progress : (done, total) -> None, optional
+        Called with the chains that are done.
+
+    Returns
+    -------
+    Verdict
+        ``table`` holds for each moment z-score, p-value, effective sample size of the chains, and
+        whether the quantity was log-transformed; group ``pp`` the points of PP plots, ``draws`` all draws.
+    """
+    rng = np.random.default_rng(seed)
+    bench = Bench(subject)
+    bench.check_that_it_moves(rng)
+    independent = np.array([bench.measure(*bench.draw_joint(rng)) for _ in range(draws)]).T
+    paths = []
+    for done in range(chains):
+        paths.append(_successive(bench, transitions, rng))
+        if progress is not None:
+            progress(done + 1, chains)
+    successive = np.moveaxis(np.array(paths), 2, 0)
+    names, rows = [], []
+    for name, one, other in zip(bench.names, independent, successive, strict=True):
+        scale = Scale(one)
+        x, y = scale(one), scale(other)
+        label = f"log {name}" if scale.is_log else name
+        for moment in (1, 2):
+            names.append(f"{label}, moment {moment}")
+            z, p_value = welch(x**moment, y**moment)
+            rows.append((z, p_value, _ess(y**moment), scale.is_log))
+    z, p_values, ess, is_log = map(np.array, zip(*rows, strict=True))
+    return judge(
+        "geweke",
+        name_of(subject),
+        table_of(names, p_value=p_values, z=z, ess=ess, is_log=is_log),
+        false_alarm_rate,
+        {"draws": draws, "chains": chains, "transitions": transitions, "clipped": CLIPPED, "seed": seed},
+        {
+            "pp": _pp_points(bench.names, independent, successive),
+            "draws": xr.Dataset(
+                {
+                    "independent": (("quantity", "draw"), independent),
+                    "successive": (("quantity", "chain", "transition"), successive),
+                },
+                {"quantity": bench.names},
+            ),
+        },
+    )
+
+
+def _successive(bench: Bench, transitions: int, rng: np.random.Generator) -> np.ndarray:
+    latents, data = bench.draw_joint(rng)
+    path = []
+    for _ in range(transitions):
+        latents = bench.after(1, rng, latents, data)
+        path.append(bench.measure(latents, data))
+        data = bench.draw_data(rng, latents)
+    return np.array(path)
+
+
+def _ess(chains: np.ndarray) -> float:
+    return (
+        float(chains.size) if np.ptp(chains) == 0 else float(array_stats.ess(chains, method="mean"))  # type: ignore[arg-type]
+    )
+
+
+def _pp_points(
+    names: list[str], independent: np.ndarray, successive: np.ndarray, points: int = 99
+) -> xr.Dataset:
+    """Distribution functions of both simulators at quantiles of the two samples together."""
+    curves = np.empty((2, len(names), points))
+    for i, (x, y) in enumerate(
+        zip(np.sort(independent), np.sort(successive.reshape(len(names), -1)), strict=True)
+    ):
+        levels = np.arange(1, points + 1) / (points + 1)
+        at = np.sort(np.concatenate([np.quantile(x, levels[::2]), np.quantile(y, levels[1::2])]))
+        curves[0, i] = np.searchsorted(x, at, side="right") / x.size
+        curves[1, i] = np.searchsorted(y, at, side="right") / y.size
+    dims = ("quantity", "point")
+    return xr.Dataset(
+        {"independent": (dims, curves[0]), "successive": (dims, curves[1])}, {"quantity": names}
+    )

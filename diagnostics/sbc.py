@@ -1,0 +1,140 @@
+"""Simulation-based calibration.
+
+The rank of a true value among draws from its posterior is uniform, on average over the model's own joint
+law (Talts et al. 2018), for every test quantity, those that depend on the data included (Modrák et al. 2023).
+With the posterior given observed data in place of the prior, it holds near these data (Säilynoja et al.
+2025).
+
+References
+----------
+.. [1] S. Talts, M. Betancourt, D. Simpson, A. Vehtari, A. Gelman (2018). Validating Bayesian inference
+       algorithms with simulation-based calibration. arXiv:1804.06788.
+.. [2] M. Modrák et al. (2023). Simulation-based calibration checking for Bayesian computation: the choice of
+       test quantities shapes sensitivity. Bayesian Analysis.
+.. [3] T. Säilynoja, M. Schmitt, P. Bürkner, A. Vehtari (2025). Posterior SBC: simulation-based calibration
+       checking conditional on data. arXiv:2502.03279.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from arviz_stats.base.array import array_stats
+
+from .sbc_runner import Joint, Plan, PosteriorJoint, PriorJoint, effective_sizes, run_blocks
+from .subject import Bench, Subject, name_of, reports_broken
+from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
+
+WARMUP_THINS = 20
+"""Warm-up in units of `thin`, which is itself two autocorrelation times."""
+
+
+@reports_broken("sbc")
+def sbc(
+    subject: Subject,
+    *,
+    replications: int = 500,
+    draws: int = 63,
+    thin: int | None = None,
+    observed: Any = None,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+    seed: int = 0,
+    n_jobs: int = 1,
+    backend: str | None = None,
+    store: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Verdict:
+    """Rank true values among posterior draws, in many replications.
+
+    Parameters
+    ----------
+    subject : Subject
+    replications : int
+    draws : int
+        Posterior draws a replication.
+    thin : int, optional
+        Transitions from draw to draw; the default is taken from pilot chains, so that draws are nearly
+        independent: two autocorrelation times of the slowest quantity.
+    observed : data, optional
+        Then posterior SBC given these data; needs a subject with ``extend``.
+    false_alarm_rate : float
+        Over all quantities together.
+    seed : int
+        The result depends on it alone, not on `n_jobs`, `backend` or interruptions.
+    n_jobs, backend : int, str
+        For joblib; a Dask or Ray back end that is registered there can be named.
+    store : Path, optional
+        Folder for the blocks of finished replications; a run that finds it takes up where it was left.
+    progress : (done, total) -> None, optional
+        Called with the replications that are done.
+
+    Returns
+    -------
+    Verdict
+        ``table`` holds p-values of ArviZ's uniformity test and the mean effective sample size a draw. Group
+        ``prior_sbc`` (or ``posterior_sbc``) holds the normalised ranks, as ``arviz_plots.plot_ecdf_pit``
+        reads them.
+
+    Raises
+    ------
+    ValueError
+        `store` holds another run.
+    """
+    rng = np.random.default_rng([seed, replications])
+    bench = Bench(subject)
+    bench.check_that_it_moves(np.random.default_rng(seed))
+    thin = thin or _thin_of_pilots(bench, np.random.default_rng(seed))
+    plan = Plan(replications, draws, WARMUP_THINS * thin, thin, seed)
+    joint: Joint = PriorJoint() if observed is None else _given(observed, bench, plan, rng)
+    ranks, sizes = run_blocks(subject, joint, plan, store, n_jobs, backend, progress)
+    p_values = np.atleast_1d(np.asarray(array_stats.uniformity_test(ranks.T)[0], float))
+    group = "prior_sbc" if observed is None else "posterior_sbc"
+    measured = np.isfinite(sizes)
+    ess_per_draw = np.sum(sizes, axis=0, where=measured) / np.maximum(measured.sum(0), 1) / draws
+    return judge(
+        group.replace("prior_sbc", "sbc"),
+        name_of(subject),
+        table_of(bench.names, p_value=p_values, ess_per_draw=ess_per_draw),
+        false_alarm_rate,
+        {"replications": replications, "draws": draws, "warmup": plan.warmup, "thin": thin, "seed": seed},
+        {group: _dataset(ranks, bench)},
+    )
+
+
+def _given(observed: Any, bench: Bench, plan: Plan, rng: np.random.Generator) -> PosteriorJoint:
+    """Posterior draws given `observed`, by the sampler under test, as the prior of the replications."""
+    latents, _ = bench.draw_joint(rng)
+    chain = bench.transitions(rng, latents, observed)
+    kept = islice(chain, plan.warmup, plan.warmup + plan.replications * plan.thin, plan.thin)
+    joint = PosteriorJoint(observed, list(kept))
+    bench.shapes = {}  # quantities of old and new data together may have other shapes
+    bench.measure(*joint.draw(bench, rng, 0))
+    return joint
+
+
+def _thin_of_pilots(bench: Bench, rng: np.random.Generator, pilots: int = 8, length: int = 400) -> int:
+    """Two autocorrelation times of the slowest quantity, on average over data sets."""
+    times = []
+    for _ in range(pilots):
+        latents, data = bench.draw_joint(rng)
+        chain = islice(bench.transitions(rng, latents, data), length)
+        path = np.array([bench.measure(moved, data) for moved in chain])
+        sizes = effective_sizes(path)
+        times.append(np.where(np.isfinite(sizes), length / sizes, 1.0))
+    return max(1, math.ceil(2.0 * np.mean(times, axis=0).max()))
+
+
+def _dataset(ranks: np.ndarray, bench: Bench) -> xr.Dataset:
+    """Normalised ranks by quantity, with dimensions (chain, draw) and those of the quantity."""
+    variables, start = {}, 0
+    for name, shape in bench.shapes.items():
+        size = math.prod(shape)
+        dims = ("chain", "draw", *(f"{name}_dim_{axis}" for axis in range(len(shape))))
+        variables[name] = (dims, ranks[None, :, start : start + size].reshape(1, len(ranks), *shape))
+        start += size
+    coords = {"chain": [0], "draw": np.arange(len(ranks))}
+    return xr.Dataset(variables, coords)
