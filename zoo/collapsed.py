@@ -187,7 +187,7 @@ class CollapsedTopicModel(Model):
         probes = probes or Probes.of(corpus)
         z = latents["z"]
         prior = self.document_prior(latents, corpus)
-        groups = corpus.group_of_doc
+        groups = corpus.group_of_doc if len(prior) > 1 else np.zeros(corpus.n_documents, np.int32)
         entropy = np.zeros(len(probes.documents))
         for j, d in enumerate(probes.documents):
             share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / corpus.doc_lengths[d]
