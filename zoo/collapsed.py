@@ -139,9 +139,8 @@ class CollapsedTopicModel(Model):
         prior = self.document_prior(latents, corpus)
         counts = doc_topic_counts(latents["z"], corpus, prior.shape[1] - 1)
         counts = np.hstack([counts, np.zeros((corpus.n_documents, 1), np.int64)])
-        return sum(
-            log_dirichlet_multinomial(counts[corpus.group_of_doc == g], row) for g, row in enumerate(prior)
-        )
+        groups = prior_groups(prior, corpus)
+        return sum(log_dirichlet_multinomial(counts[groups == g], row) for g, row in enumerate(prior))
 
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
         """See `Model.log_likelihood`."""
@@ -187,7 +186,7 @@ class CollapsedTopicModel(Model):
         probes = probes or Probes.of(corpus)
         z = latents["z"]
         prior = self.document_prior(latents, corpus)
-        groups = corpus.group_of_doc if len(prior) > 1 else np.zeros(corpus.n_documents, np.int32)
+        groups = prior_groups(prior, corpus)
         entropy = np.zeros(len(probes.documents))
         for j, d in enumerate(probes.documents):
             share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / corpus.doc_lengths[d]
@@ -217,6 +216,11 @@ class CollapsedTopicModel(Model):
             "topic_entropy": entropy,
             "predictive": predictive,
         } | {name: np.asarray(latents[name], float) for name in self.sampled()}
+
+
+def prior_groups(prior: np.ndarray, corpus: Corpus) -> np.ndarray:
+    """Row of `prior` (G, K + 1) for each document, int (D,): one row serves all, whatever groups there are."""
+    return corpus.group_of_doc if len(prior) > 1 else np.zeros(corpus.n_documents, np.int32)
 
 
 def prior_arrays(model: Model) -> dict[str, tuple[float, float]]:
