@@ -219,7 +219,7 @@ class CollapsedTopicModel(Model):
 
 
 def prior_groups(prior: np.ndarray, corpus: Corpus) -> np.ndarray:
-    """Row of `prior` (G, K + 1) for each document, int (D,): one row serves all, whatever groups there are."""
+    """Row of `prior` (G, K + 1) for each document, int (D,); a single row serves every group."""
     return corpus.group_of_doc if len(prior) > 1 else np.zeros(corpus.n_documents, np.int32)
 
 
