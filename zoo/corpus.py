@@ -14,6 +14,7 @@ from .corpus_fields import (
     Covariate,
     as_covariate,
     as_covariate_names,
+    as_flag,
     as_groups,
     as_pointers,
     as_segments,
@@ -92,6 +93,7 @@ class Corpus:
             segment_ptr=None if self.segment_ptr is None else as_segments(self.segment_ptr, doc_ptr),
             covariates=covariates,
             covariate_names=as_covariate_names(self.covariate_names, covariates),
+            in_order=as_flag("in_order", self.in_order),
         )
 
     def _set(self, **checked: Any) -> None:

@@ -24,7 +24,7 @@ def frozen(array: np.ndarray) -> np.ndarray:
 
 def as_integers(name: str, values: Any, dtype: type) -> np.ndarray:
     """One-dimensional copy of whole numbers as `dtype`."""
-    array = _as_array(name, values)
+    array = as_array(name, values)
     if array.ndim != 1:
         raise CorpusError(f"{name}: expected one dimension, found shape {array.shape}")
     if array.size == 0:
@@ -40,11 +40,29 @@ def as_integers(name: str, values: Any, dtype: type) -> np.ndarray:
 
 def as_text(name: str, values: Any) -> np.ndarray:
     """One-dimensional array of str."""
-    items = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    items = np.asarray(values, dtype=object)
+    if items.ndim != 1:
+        raise CorpusError(f"{name}: expected one dimension, found shape {items.shape}")
     for i, item in enumerate(items):
-        if not isinstance(item, str):
+        if not (isinstance(item, str) and _is_unicode(item)):
             raise CorpusError(f"{name}[{i}]: expected text, found {item!r}")
     return frozen(np.array(items, dtype=str))
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether `text` can be written; names of files that are not UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """Truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise CorpusError(f"{name}: expected True or False, found {value!r}")
+    return bool(value)
 
 
 def as_pointers(name: str, values: Any, n_tokens: int) -> np.ndarray:
@@ -86,6 +104,8 @@ def as_vocabulary(vocabulary: Any, n_words: int | None, words: np.ndarray) -> np
             raise CorpusError(f"n_words: expected the vocabulary's {names.size}, found {n_words}")
     else:
         n_words = int(words.max(initial=-1)) + 1 if n_words is None else n_words
+        if not isinstance(n_words, int | np.integer):
+            raise CorpusError(f"n_words: expected a whole number, found {n_words!r}")
         if n_words > MOST_NAMES:
             raise CorpusError(f"vocabulary: expected one for as many as {n_words} words, found none")
         names = frozen(np.array([f"w{w}" for w in range(n_words)], dtype=str))
@@ -160,43 +180,45 @@ def _check_covariate_names(key: str, covariate: Any, n_names: int) -> None:
 
 
 def _as_indicators(name: str, values: Any) -> sparse.csr_array:
-    matrix = checked_csr(name, values)
+    cells = sound_coo(name, values)
+    matrix = sparse.csr_array((cells.data.astype(np.float64), (cells.row, cells.col)), shape=cells.shape)
     matrix.eliminate_zeros()
     if not np.all(matrix.data == 1):
-        raise CorpusError(f"{name}: expected a sparse matrix of zeros and ones (each at most once)")
+        raise CorpusError(f"{name}: expected a sparse matrix of zeros and ones, each given once")
     return sparse.csr_array(matrix, dtype=bool)
 
 
 def _as_rows(name: str, values: Any) -> np.ndarray:
-    array = _as_array(name, values)
-    if array.dtype.kind in "OT" and array.ndim == 1:
+    array = as_array(name, values)
+    if array.dtype.kind in "OTU":
         return as_text(name, array)
-    if array.dtype.kind not in "biufU":
+    if array.dtype.kind not in "biuf":
         raise CorpusError(f"{name}: expected numbers or text, found {array.dtype}")
     if array.dtype.kind == "f":
         _refuse(name, array, ~np.isfinite(array), "a finite number")
     return frozen(array.copy())
 
 
-def checked_csr(name: str, matrix: Any) -> Any:
-    """Sparse (rows, columns) matrix in canonical form, as a copy; its inner pointers are checked first."""
+def sound_coo(name: str, matrix: Any) -> Any:
+    """Cells of a dense or sparse matrix as coo_array; the pointers inside a sparse one are checked first."""
     if matrix.ndim != 2:
         raise CorpusError(f"{name}: expected two dimensions, found shape {matrix.shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise CorpusError(f"{name}: expected numbers, found {matrix.dtype}")
     try:
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)
-        csr = sparse.csr_array(matrix, copy=True)
+        return sparse.coo_array(matrix)
     except (ValueError, TypeError) as error:
         raise CorpusError(f"{name}: expected a sound sparse matrix: {error}") from None
-    csr.sum_duplicates()
-    return csr
 
 
 def _numbered(name: str, size: int) -> np.ndarray:
     return frozen(np.array([f"{name} {i}" for i in range(size)], dtype=str))
 
 
-def _as_array(name: str, values: Any) -> np.ndarray:
+def as_array(name: str, values: Any) -> np.ndarray:
+    """Array of any kind, but not of ragged rows."""
     try:
         return np.asarray(values)
     except ValueError:

@@ -79,12 +79,12 @@ def read_corpus(
         One line: the file, the place in it, and what was expected.
     """
     path = Path(path)
-    if not path.exists():
-        raise CorpusError(f"{path}: no such file or folder")
-    chosen = FORMATS[_format_of(path, format)]
-    if vectorizer is not None and not chosen.is_text:
-        raise CorpusError(f"{path}: expected text to use a vectorizer on, found counts")
     with located(path):
+        if not path.exists():
+            raise CorpusError("no such file or folder")
+        chosen = FORMATS[_format_of(path, format)]
+        if vectorizer is not None and not chosen.is_text:
+            raise CorpusError("expected text to use a vectorizer on, found counts")
         corpus = chosen.read(path, vectorizer) if chosen.is_text else chosen.read(path)
         if corpus.n_documents == 0:
             raise CorpusError("expected at least one document, found none")
@@ -108,11 +108,11 @@ def write_corpus(corpus: Corpus, path: str | PathLike[str], *, format: str | Non
         If the format cannot hold this corpus, or if the file cannot be written.
     """
     path = Path(path)
-    name = _format_of(path, format)
-    write = FORMATS[name].write
-    if write is None:
-        raise CorpusError(f"{path}: cannot write {name}: a corpus does not keep its text")
     with located(path):
+        name = _format_of(path, format)
+        write = FORMATS[name].write
+        if write is None:
+            raise CorpusError(f"cannot write {name}: a corpus does not keep its text")
         write(corpus, path)
 
 
@@ -130,6 +130,4 @@ def _format_of(path: Path, format: str | None) -> str:
         if suffix in candidate.suffixes:
             return name
     known = ", ".join(suffix for candidate in FORMATS.values() for suffix in candidate.suffixes)
-    raise CorpusError(
-        f"{path}: expected docword.*, a folder or a name that ends in {known}; or name the format"
-    )
+    raise CorpusError(f"expected docword.*, a folder or a name that ends in {known}; else say its format")

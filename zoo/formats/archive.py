@@ -53,7 +53,7 @@ def write_npz(corpus: Corpus, path: Path) -> None:
             entry = zipfile.ZipInfo(f"{name}.npy")
             entry.compress_type = zipfile.ZIP_DEFLATED
             with archive.open(entry, "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+                np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
@@ -88,8 +88,7 @@ def _fields(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         "doc_ptr": arrays["doc_ptr"],
         "vocabulary": arrays["vocab"],
     }
-    fields |= {name: arrays[name] for name in OPTIONAL if name in arrays}
-    fields["in_order"] = bool(np.all(fields.get("in_order", False)))
+    fields |= {name: arrays[name][()] for name in OPTIONAL if name in arrays}
     others = {name: array for name, array in arrays.items() if name not in REQUIRED + OPTIONAL}
     ragged = [name.removesuffix("_ptr") for name in others if name.endswith("_ptr")]
     ragged = [name for name in ragged if f"{name}_ids" in others]
@@ -122,10 +121,16 @@ def _indicators(
     return matrix
 
 
-def _arrays(corpus: Corpus) -> dict[str, Any]:
+def _arrays(corpus: Corpus) -> dict[str, np.ndarray]:
     """Arrays of the archive that holds a corpus."""
-    arrays: dict[str, Any] = {"words": corpus.words, "doc_ptr": corpus.doc_ptr, "vocab": corpus.vocabulary}
-    arrays |= {name: getattr(corpus, name) for name in OPTIONAL if getattr(corpus, name) is not None}
+    arrays: dict[str, np.ndarray] = {
+        "words": corpus.words,
+        "doc_ptr": corpus.doc_ptr,
+        "vocab": corpus.vocabulary,
+    }
+    arrays |= {
+        name: np.asarray(getattr(corpus, name)) for name in OPTIONAL if getattr(corpus, name) is not None
+    }
     for name, values in corpus.covariates.items():
         if isinstance(values, np.ndarray):
             arrays[name] = values

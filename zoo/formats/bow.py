@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..corpus import Corpus, CorpusError
-from ..corpus_fields import as_text, checked_csr
+from ..corpus_fields import as_array, as_text, sound_coo
 
 if TYPE_CHECKING:
     from gensim.corpora import Dictionary
@@ -33,16 +33,14 @@ def from_counts(counts: Any, vocabulary: Any = None, **fields: Any) -> Corpus:
     CorpusError
         Names the row and column that is negative, fractional or NaN.
     """
-    csr: Any = checked_csr("counts", counts if sparse.issparse(counts) else _as_matrix(counts))
-    rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
-    _check_counts(csr, rows)
-    number = csr.data.astype(np.int64)
-    lengths = np.bincount(rows, weights=number, minlength=csr.shape[0]).astype(np.int64)
-    if lengths.sum() > MOST_TOKENS:
-        raise CorpusError(f"counts: expected at most {MOST_TOKENS} tokens, found {lengths.sum()}")
+    cells = sound_coo("counts", counts if sparse.issparse(counts) else as_array("counts", counts))
+    _check_counts(cells)
+    csr: Any = sparse.csr_array((cells.data.astype(np.int64), (cells.row, cells.col)), shape=cells.shape)
+    if csr.data.sum(dtype=float) > MOST_TOKENS:
+        raise CorpusError(f"counts: expected at most {MOST_TOKENS} tokens, found more")
     return Corpus(
-        words=np.repeat(csr.indices, number),
-        doc_ptr=np.concatenate([[0], np.cumsum(lengths)]),
+        words=np.repeat(csr.indices, csr.data),
+        doc_ptr=np.concatenate([[0], np.cumsum(csr.sum(axis=1))]),
         vocabulary=vocabulary,
         n_words=csr.shape[1],
         **fields,
@@ -126,25 +124,12 @@ def document_counts(corpus: Corpus) -> Iterator[tuple[list[int], list[int]]]:
         yield csr.indices[start:end].tolist(), csr.data[start:end].tolist()
 
 
-def _as_matrix(counts: Any) -> sparse.coo_array:
-    try:
-        array = np.asarray(counts)
-        if array.dtype.kind in "buif" and array.ndim == 2:
-            return sparse.coo_array(array)
-    except ValueError:
-        raise CorpusError("counts: expected a matrix, found rows of different lengths") from None
-    raise CorpusError(f"counts: expected a matrix of numbers, found {array.dtype} of shape {array.shape}")
-
-
-def _check_counts(csr: Any, rows: np.ndarray) -> None:
-    """Name the row and the column of the first entry that is no count."""
-    data = csr.data
-    if data.dtype.kind not in "buif":
-        raise CorpusError(f"counts: expected whole numbers, found {data.dtype}")
+def _check_counts(cells: Any) -> None:
+    data = cells.data
     bad = np.flatnonzero(~((data >= 0) & (data <= MOST_TOKENS) & (data == np.floor(data))))
     if bad.size:
         i = bad[0]
         expected = f"a whole number in 0..{MOST_TOKENS}"
         raise CorpusError(
-            f"counts[{rows[i]}, {csr.indices[i]}]: expected {expected}, found {data[i].item()!r}"
+            f"counts[{cells.row[i]}, {cells.col[i]}]: expected {expected}, found {data[i].item()!r}"
         )

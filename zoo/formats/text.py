@@ -4,17 +4,18 @@ import csv
 import io
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer
 
 from ..corpus import Corpus, CorpusError
 from .plain import located, read_text
 
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
-def from_texts(texts: Iterable[str], vectorizer: CountVectorizer | None = None, **fields: Any) -> Corpus:
+
+def from_texts(texts: Iterable[str], vectorizer: "CountVectorizer | None" = None, **fields: Any) -> Corpus:
     """Corpus of texts, its tokens in reading order.
 
     Parameters
@@ -33,12 +34,15 @@ def from_texts(texts: Iterable[str], vectorizer: CountVectorizer | None = None, 
     CorpusError
         If no word is left in the vocabulary.
     """
-    texts = list(texts)
+    from sklearn.base import clone  # slow to import, and only text needs it
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = _checked_texts(texts)
     chosen: Any = CountVectorizer() if vectorizer is None else clone(vectorizer)
     try:
         chosen.fit(texts)
     except ValueError as error:
-        raise CorpusError(f"vocabulary: the vectorizer found none: {error}") from None
+        raise CorpusError(f"vectorizer: {error}") from None
     analyse, id_of = chosen.build_analyzer(), chosen.vocabulary_
     documents = [[id_of[token] for token in analyse(text) if token in id_of] for text in texts]
     lengths = [len(document) for document in documents]
@@ -51,7 +55,7 @@ def from_texts(texts: Iterable[str], vectorizer: CountVectorizer | None = None, 
     )
 
 
-def read_folder(path: Path, vectorizer: CountVectorizer | None) -> Corpus:
+def read_folder(path: Path, vectorizer: "CountVectorizer | None") -> Corpus:
     """Read a folder of ``*.txt``, each a document, in the order of their names.
 
     Where the files lie in sub-folders, the first sub-folder is the document's group. The covariate ``file``
@@ -69,7 +73,7 @@ def read_folder(path: Path, vectorizer: CountVectorizer | None) -> Corpus:
     return from_texts([_read_entry(path / name, name) for name in inner], vectorizer, **fields)
 
 
-def read_csv(path: Path, vectorizer: CountVectorizer | None) -> Corpus:
+def read_csv(path: Path, vectorizer: "CountVectorizer | None") -> Corpus:
     """Read a CSV file with a header: ``text``, perhaps ``group``; every other column is a covariate."""
     columns = _columns(read_text(path))
     if "text" not in columns:
@@ -78,6 +82,16 @@ def read_csv(path: Path, vectorizer: CountVectorizer | None) -> Corpus:
     fields = _groups(columns.pop("group")) if "group" in columns else {}
     covariates = {name: _typed(values) for name, values in columns.items()}
     return from_texts(texts, vectorizer, covariates=covariates, **fields)
+
+
+def _checked_texts(texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise CorpusError("texts: expected a sequence of documents, found one text")
+    texts = list(texts)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise CorpusError(f"texts[{i}]: expected text, found {text!r}")
+    return texts
 
 
 def _read_entry(path: Path, name: Path) -> str:

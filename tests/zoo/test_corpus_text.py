@@ -1,0 +1,135 @@
+"""Corpora from plain text."""
+
+import numpy as np
+import pytest
+from bnpzoo.zoo.corpus import CorpusError
+from bnpzoo.zoo.formats import from_counts, from_texts, read_corpus
+from sklearn.feature_extraction.text import CountVectorizer
+
+TEXTS = ["The dog saw the cat.", "", "Cat, cat, dog!", "unique"]
+
+
+def decode(corpus):
+    return [
+        corpus.vocabulary[corpus.words[a:b]].tolist()
+        for a, b in zip(corpus.doc_ptr[:-1], corpus.doc_ptr[1:], strict=True)
+    ]
+
+
+def test_tokens_stand_in_reading_order():
+    corpus = from_texts(TEXTS)
+    assert decode(corpus) == [["the", "dog", "saw", "the", "cat"], [], ["cat", "cat", "dog"], ["unique"]]
+    assert corpus.in_order
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"stop_words": "english"}, {"min_df": 2}, {"ngram_range": (1, 2)}, {"analyzer": "char"}]
+)
+def test_counts_are_those_of_the_vectorizer(options):
+    vectorizer = CountVectorizer(**options)
+    corpus = from_texts(TEXTS, vectorizer)
+    assert not hasattr(vectorizer, "vocabulary_")
+    counts = vectorizer.fit_transform(TEXTS)
+    np.testing.assert_array_equal(corpus.counts(), counts.toarray())
+    np.testing.assert_array_equal(corpus.vocabulary, vectorizer.get_feature_names_out())
+    assert corpus.in_order == (options.get("ngram_range") is None)
+    bag = from_counts(counts, vectorizer.get_feature_names_out())
+    np.testing.assert_array_equal(bag.counts(), corpus.counts())
+
+
+def test_vocabulary_of_training_documents_can_be_kept():
+    training = from_texts(TEXTS)
+    test = from_texts(["a new cat"], CountVectorizer(vocabulary=training.vocabulary))
+    assert decode(test) == [["cat"]]
+    np.testing.assert_array_equal(test.vocabulary, training.vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "message"),
+    [
+        (["", "!"], {}, "vectorizer: empty vocabulary"),
+        ([], {}, "vectorizer: empty vocabulary"),
+        (["one two", "three"], {"min_df": 2}, "vectorizer: "),
+        (["one"], {"max_features": -1}, "vectorizer: "),
+        (["one", None], {}, r"texts\[1\]: expected text, found None"),
+        ("one", {}, "texts: expected a sequence"),
+    ],
+)
+def test_bad_texts(texts, options, message):
+    with pytest.raises(CorpusError, match=message):
+        from_texts(texts, CountVectorizer(**options))
+
+
+def test_folder(tmp_path):
+    (tmp_path / "b.txt").write_text("Dog bites man", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("", encoding="utf-8")
+    (tmp_path / "notes.md").write_text("not a document", encoding="utf-8")
+    corpus = read_corpus(tmp_path)
+    assert decode(corpus) == [[], ["dog", "bites", "man"]]
+    assert corpus.covariates["file"].tolist() == ["a.txt", "b.txt"]
+    assert corpus.group is None
+
+
+def test_folder_of_groups(tmp_path):
+    for name in ("news/1.txt", "letters/1.txt", "letters/old/2.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name.replace("/", " "), encoding="utf-8")
+    corpus = read_corpus(tmp_path, vectorizer=CountVectorizer(max_features=2))
+    assert corpus.n_words == 2
+    assert corpus.group_names.tolist() == ["letters", "news"]
+    assert corpus.group.tolist() == [0, 0, 1]
+    (tmp_path / "stray.txt").write_text("stray", encoding="utf-8")
+    with pytest.raises(CorpusError, match=f"{tmp_path.name}: expected all .* found both"):
+        read_corpus(tmp_path)
+
+
+def test_folder_names_the_file_that_is_not_utf8(tmp_path):
+    (tmp_path / "a.txt").write_text("fine", encoding="utf-8")
+    (tmp_path / "b.txt").write_bytes("first\nnaïve".encode("latin-1"))
+    with pytest.raises(CorpusError, match=r"b.txt: line 2: expected UTF-8, found byte 0xef"):
+        read_corpus(tmp_path)
+
+
+def test_csv(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "group,text,rating,year,is_test,title\r\n"
+        'north,"The dog, ""Rex"",\r\nbarks",0.5,1999,True,one\r\n'
+        "south,,1,2001,False,two\r\n\r\n",
+        encoding="utf-8-sig",
+        newline="",
+    )
+    corpus = read_corpus(path)
+    assert decode(corpus) == [["the", "dog", "rex", "barks"], []]
+    assert corpus.group_names.tolist() == ["north", "south"]
+    assert {name: values.dtype.kind for name, values in corpus.covariates.items()} == {
+        "rating": "f",
+        "year": "i",
+        "is_test": "b",
+        "title": "U",
+    }
+    assert [part.n_documents for part in corpus.split()] == [1, 1]
+
+
+def test_csv_with_a_long_document(tmp_path):
+    (tmp_path / "a.csv").write_text("text\n" + "word " * 50_000, encoding="utf-8")
+    assert read_corpus(tmp_path / "a.csv").n_tokens == 50_000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "line 1: expected a column 'text', found nothing"),
+        (b"body\nx\n", "line 1: expected a column 'text', found body"),
+        (b"text,text\nx,y\n", "line 1: expected a different name for each column"),
+        (b"text,y\nword,1\nword\n", "line 3: expected 2 fields, found 1"),
+        (b'text\n"open\n', "line 2: expected CSV"),
+        (b"text\n\xe9t\xe9\n", "line 2: expected UTF-8, found byte 0xe9"),
+        (b"text,y\nword,nan\n", r"covariates\['y'\]\[0\]: expected a finite number, found nan"),
+        (b"text\n", "vectorizer: empty vocabulary"),
+    ],
+)
+def test_bad_csv(tmp_path, content, message):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(CorpusError, match=f"a.csv: {message}"):
+        read_corpus(tmp_path / "a.csv")
