@@ -120,7 +120,7 @@ def crt_by_jumps(rng, n, r):
 
 @kernel
 def crt(rng, n, r):
-    """Number of tables that `n` customers occupy in a Chinese restaurant of concentration `r`.
+    """Draw the number of tables that `n` customers occupy in a Chinese restaurant of concentration `r`.
 
     Parameters
     ----------

@@ -203,11 +203,6 @@ class CollapsedTopicModel(Model):
             weight = np.sum((in_doc + row[:-1]) * topic_word) + row[-1] / corpus.n_words
             predictive[j] = weight / (corpus.doc_lengths[d] + row.sum())
         likelihood = self.log_likelihood(latents, corpus)
-        rest = (
-            self.log_hyperparameters(latents)
-            + self.log_sticks(latents)
-            + self.log_assignments(latents, corpus)
-        )
         return {
             "n_topics": np.asarray(float(np.count_nonzero(totals))),
             "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),

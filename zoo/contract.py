@@ -173,7 +173,7 @@ class Probes(NamedTuple):
 
     @classmethod
     def of(cls, corpus: Corpus, most: int = 8) -> "Probes":
-        """At most `most` probes of each kind, drawn by a generator that depends on the corpus' shape alone."""
+        """Choose at most `most` probes of each kind, by a generator seeded with the corpus' shape."""
         rng = np.random.default_rng([corpus.n_tokens, corpus.n_documents, corpus.n_words])
         filled = np.flatnonzero(corpus.doc_lengths > 0)
         documents = np.sort(rng.permutation(filled)[:most])
@@ -277,7 +277,7 @@ class Model(ABC):
 
     @abstractmethod
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """Data of ``stan/<id>.stan``, the same reference."""
+        """Return the data of ``stan/<id>.stan``, the same reference."""
 
     @property
     @abstractmethod

@@ -10,8 +10,8 @@ from ..kernels import hdp as kernels
 from .collapsed import (
     CollapsedTopicModel,
     by_first_appearance,
-    draw_categorical,
     doc_topic_counts,
+    draw_categorical,
     prior_arrays,
 )
 from .contract import Design, Kernel, Latents

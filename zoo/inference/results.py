@@ -110,7 +110,7 @@ def _kept_dataset(records: list[Record], n_draws: int) -> xr.Dataset:
 
 
 def describe(model: Model) -> dict[str, Any]:
-    """Constructor arguments of a model in JSON's types; a prior is a list (shape, rate)."""
+    """Return the constructor arguments of a model in JSON's types; a prior is a list (shape, rate)."""
     values = {f.name: getattr(model, f.name) for f in fields(model)}  # type: ignore[arg-type]
     return {
         name: [value.shape, value.rate] if isinstance(value, Gamma) else value
@@ -131,11 +131,11 @@ def model_of(tree: xr.DataTree) -> Model:
 
 def corpus_of(tree: xr.DataTree) -> Corpus:
     """Corpus that `tree` was fitted to, without its covariates."""
-    constant = tree["constant_data"]
+    constant = tree["constant_data"].to_dataset()
     grouped = bool(tree.attrs.get("has_groups", 0))
     names = constant["group_names"].values.astype(str) if "group_names" in constant else None
     return Corpus(
-        tree["observed_data"]["words"].values,
+        tree["observed_data"].to_dataset()["words"].values,
         constant["doc_ptr"].values,
         vocabulary=constant["vocabulary"].values.astype(str),
         group=constant["group"].values if grouped else None,
@@ -166,10 +166,13 @@ def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
 
 def save(tree: xr.DataTree, path: str | Path) -> None:
     """Write `tree` as netCDF (HDF5), whole or not at all."""
+    compressed = {"zlib": True, "complevel": 4}
     encoding = {
-        f"/{group}": {str(name): {"zlib": True, "complevel": 4} for name, v in node.data_vars.items() if v.dtype.kind in "fi" and v.ndim}
+        f"/{group}": {
+            name: compressed for name, v in node.data_vars.items() if v.dtype.kind in "fi" and v.ndim
+        }
         for group, node in tree.children.items()
-    }  # fmt: skip
+    }
     with replace_on_success(Path(path)) as temporary:
         tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
 

@@ -117,13 +117,18 @@ def sample(
             interrupted = False
     if min(len(record.seconds) for record in records) == 0:
         raise KeyboardInterrupt
-    return assemble(
-        model, corpus, probes, records, stats,
-        {
-            "variant": variant, "backend": backend, "backend_version": version, "bnpzoo_version": __version__,
-            "seed": seed, "tune": tune, "thin": thin, "truncation": truncation, "interrupted": int(interrupted),
-        },
-    )  # fmt: skip
+    attributes = {
+        "variant": variant,
+        "backend": backend,
+        "backend_version": version,
+        "bnpzoo_version": __version__,
+        "seed": seed,
+        "tune": tune,
+        "thin": thin,
+        "truncation": truncation,
+        "interrupted": int(interrupted),
+    }
+    return assemble(model, corpus, probes, records, stats, attributes)
 
 
 def _chains(

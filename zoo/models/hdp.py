@@ -73,7 +73,7 @@ class Hdp(HdpFamily):
         return None
 
     def tasks_of(self, latents: Latents) -> np.ndarray:
-        """The root."""
+        """Return the root: there is one group, with its sticks."""
         return latents["root"][None]
 
     def log_sticks(self, latents: Latents) -> float:

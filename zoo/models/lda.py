@@ -15,7 +15,6 @@ from ..collapsed import (
     draw_categorical,
     log_dirichlet_multinomial,
     prior_arrays,
-    topic_word_counts,
 )
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
@@ -68,7 +67,7 @@ class Lda(CollapsedTopicModel):
         self.check_hyperparameters()
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
-        """alpha for every topic, and nothing beside them."""
+        """Alpha for every topic, and nothing beside them."""
         return np.append(np.full(self.n_topics, float(latents["alpha"])), 0.0)[None]
 
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:

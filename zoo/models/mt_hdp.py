@@ -19,7 +19,8 @@ class MtHdp(HdpFamily):
     """Several collections (tasks) of documents that share topics through a third level.
 
     Latents: ``z`` (N,), ``root`` (K + 1,), ``tasks`` (C, K + 1), ``alpha`` (C,), ``alpha0``, ``gamma``,
-    ``eta``. The last entry of ``root`` and of each row of ``tasks`` is the weight of all topics without tokens.
+    ``eta``. The last entry of ``root`` and of each row of ``tasks`` is the weight of all topics without
+    tokens.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class MtHdp(HdpFamily):
     card: ClassVar[Card] = Card(
         id="mt_hdp",
         title="Multi-task hierarchical Dirichlet process topic model",
-        summary="Several collections of documents; topics are shared through a corpus, task, document hierarchy.",
+        summary="Several collections of documents that share topics through a root, task, document hierarchy.",
         citation=(
             "A. Faisal, J. Gillberg, G. Leen and J. Peltonen. Transfer learning using a nonparametric sparse "
             "topic model. Neurocomputing 112:124-137, 2013. Section 2.3."
