@@ -260,7 +260,7 @@ class _Probe:
         z = np.asarray(self.labels(latents))
         same = z[self.pairs[0]] == z[self.pairs[1]]
         topics = np.unique(z).size == self.counts
-        return np.concatenate([same, topics, *(np.ravel(latents[name]) for name in self.hyper)])
+        return np.concatenate([same, topics, *(np.ravel(latents[name]) for name in self.hyper)], dtype=float)
 
     def least_error(self, draws: int) -> np.ndarray:
         """Return the error of independent draws: a chain that misses a rare event has an MCSE of 0."""

@@ -130,11 +130,12 @@ def _thin_of_pilots(bench: Bench, rng: np.random.Generator, pilots: int = 8, len
 
 def _dataset(ranks: np.ndarray, bench: Bench) -> xr.Dataset:
     """Normalised ranks by quantity, with dimensions (chain, draw) and those of the quantity."""
+    coords: dict[str, Any] = {"chain": [0], "draw": np.arange(len(ranks))}
     variables, start = {}, 0
     for name, shape in bench.shapes.items():
         size = math.prod(shape)
         dims = ("chain", "draw", *(f"{name}_dim_{axis}" for axis in range(len(shape))))
         variables[name] = (dims, ranks[None, :, start : start + size].reshape(1, len(ranks), *shape))
+        coords |= {dim: np.arange(n) for dim, n in zip(dims[2:], shape, strict=True)}
         start += size
-    coords = {"chain": [0], "draw": np.arange(len(ranks))}
     return xr.Dataset(variables, coords)

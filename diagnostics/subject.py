@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from itertools import islice
-from typing import Any, Concatenate, Protocol, runtime_checkable
+from typing import Any, Concatenate, Protocol
 
 import numpy as np
 
@@ -19,9 +19,10 @@ SIGNIFICANT_DIGITS = 10
 class Subject(Protocol):
     """What the laboratory needs to know of a sampler and its model; latents and data may be of any type.
 
-    A subject may also have ``transitions(rng, latents, data)``, an endless iterator over the latents of one
-    chain on one data set, where that is cheaper than calling ``transition`` again and again; ``extend(rng,
-    latents, data)``, which posterior SBC needs; and a ``name``.
+    A subject may also have a ``name``; ``transitions(rng, latents, data)``, an endless iterator over the
+    latents of one chain on one data set, where that is cheaper than calling ``transition`` again and again;
+    and ``extend(rng, latents, data)``, which posterior SBC needs: it draws new data, with latents of their
+    own, given the latents of the old data, and returns latents and data of old and new together.
     """
 
     def draw_latents(self, rng: np.random.Generator) -> Any:
@@ -38,15 +39,6 @@ class Subject(Protocol):
 
     def quantities(self, latents: Any, data: Any) -> Mapping[str, Any]:
         """Test quantities by name: finite scalars or vectors, of the same shape at every call."""
-        ...
-
-
-@runtime_checkable
-class Extensible(Protocol):
-    """A subject that can add data, for posterior SBC."""
-
-    def extend(self, rng: np.random.Generator, latents: Any, data: Any) -> tuple[Any, Any]:
-        """Draw new data with latents of their own; return latents and data of old and new together."""
         ...
 
 
@@ -152,10 +144,11 @@ class Bench:
 
     def extend(self, rng: np.random.Generator, latents: Any, data: Any) -> tuple[Any, Any]:
         """Old and new data together, and their latents."""
-        if not isinstance(self.subject, Extensible):
+        extend = getattr(self.subject, "extend", None)
+        if extend is None:
             raise BrokenSubject("posterior SBC needs a subject with extend(rng, latents, data)")
         with _blaming("extend"):
-            return self.subject.extend(rng, latents, data)
+            return extend(rng, latents, data)
 
     def transitions(self, rng: np.random.Generator, latents: Any, data: Any) -> Iterator[Any]:
         """Latents after each further transition given `data`."""

@@ -1,0 +1,79 @@
+"""Bad subjects get a verdict that says what is wrong, and never a crash."""
+
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.geweke import geweke
+from bnpzoo.diagnostics.sbc import sbc
+from bnpzoo.diagnostics.sequential import sequential
+from bnpzoo.diagnostics.subject import Bench, BrokenSubject
+
+
+def _after(calls, good, bad):
+    """A function that turns from `good` to `bad` after some calls."""
+    seen = iter(range(10**9))
+    return lambda *args: bad(*args) if next(seen) >= calls else good(*args)
+
+
+def _raises(*_):
+    raise IndexError("index 7 is out of bounds")
+
+
+def _bad(normal):
+    good = normal()
+    later = {"mu": np.nan, "log_likelihood": 0.0, "exceeds": [0, 1]}
+    return {
+        "NaN": (
+            {"quantities": lambda latents, data: {"mu": latents, "ratio": [1.0, np.nan]}},
+            r"quantity 'ratio\[1\]': expected a finite number, found nan",
+        ),
+        "NaN later": (
+            {"quantities": _after(40, good.quantities, lambda *_: later)},
+            "quantity 'mu': expected a finite number, found nan",
+        ),
+        "changes shape": (
+            {"transition": lambda rng, latents, data: np.append(latents, rng.normal()), "quantities":
+             lambda latents, data: {"mu": latents}},
+            r"quantity 'mu' changed shape: expected \(\), found \(2,\)",
+        ),
+        "never moves": ({"transition": lambda rng, latents, data: latents}, "never moved"),
+        "raises": ({"transition": _raises}, "transition raised IndexError: index 7 is out of bounds"),
+        "draws no data": ({"draw_data": _raises}, "draw_data raised IndexError"),
+        "measures nothing": ({"quantities": lambda latents, data: {}}, "quantities returned nothing"),
+        "measures words": ({"quantities": lambda *_: {"mu": "high"}}, "quantities raised ValueError"),
+        "runs dry": ({"transitions": lambda rng, latents, data: iter([])}, "transitions ended"),
+    }  # fmt: skip
+
+
+CASES = list(_bad(lambda: type("Any", (), {"quantities": None})))
+
+
+@pytest.mark.parametrize("rung", [geweke, sequential, sbc], ids=lambda rung: rung.__name__)
+@pytest.mark.parametrize("case", CASES)
+def test_bad_subject_is_reported(rung, case, normal, broken):
+    functions, message = _bad(normal)[case]
+    verdict = rung(broken(**functions), seed=1)
+    assert verdict.status == "broken"
+    assert not verdict.passed
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(verdict.message)
+    assert verdict.tree().attrs["status"] == "broken"
+
+
+def test_rounding_restores_ties():
+    bench = Bench(subject=type("Sum", (), {"quantities": lambda self, x, y: {"x": x}})())
+    one = bench.measure(np.array([0.1 + 0.2, 1e-300, -1234.5678901234, 0.0, 1e300]), None)
+    other = bench.measure(np.array([0.3, 1e-300, -1234.5678901239, 0.0, 1e300]), None)
+    assert np.array_equal(one, other)
+    assert np.allclose(one, [0.3, 1e-300, -1234.56789, 0.0, 1e300], rtol=1e-9, atol=0.0)
+
+
+def test_names_of_vector_quantities(normal):
+    rng = np.random.default_rng(0)
+    bench = Bench(normal())
+    bench.measure(*bench.draw_joint(rng))
+    assert bench.names == ["mu", "log_likelihood", "exceeds[0]", "exceeds[1]"]
+
+
+def test_posterior_sbc_needs_extend(chinese):
+    with pytest.raises(BrokenSubject, match="extend"):
+        Bench(chinese()).extend(np.random.default_rng(0), {}, None)
