@@ -1,7 +1,7 @@
 """``bnpzoo demo``: three back ends on one posterior, in some minutes."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,11 +10,13 @@ from .console import err, say
 from .fit import announce
 from .inputs import Seed
 
-# Small enough for NUTS to mix well in a minute or two, and three groups that differ in their topics.
+# Small enough for NUTS to mix well in a minute or two.
 DOCUMENTS, LENGTH, WORDS = 12, 15, 20
-TRUNCATION = 8
-KERNEL_RUN = {"tune": 500, "draws": 2000, "thin": 5}
-NUTS_RUN = {"tune": 500, "draws": 500, "truncation": TRUNCATION}
+RUNS: dict[str, dict[str, Any]] = {
+    "kernel": {"tune": 500, "draws": 1000, "thin": 10},
+    "numpyro": {"tune": 500, "draws": 1000, "truncation": 12},
+    "stan": {"tune": 500, "draws": 1000, "truncation": 12},
+}
 
 
 def demo(
@@ -42,12 +44,12 @@ def demo(
     model = models.get("hdp", gamma=1.5, alpha=Gamma(2.0, 2.0), eta=0.2)
     announce(model, corpus)
     fits = []
-    for backend, run in {"kernel": KERNEL_RUN, "numpyro": NUTS_RUN, "stan": NUTS_RUN}.items():
+    for backend, run in RUNS.items():
         err.rule(backend)
         fits.append(sample(model, corpus, backend, chains=4, seed=seed, progress=True, **run))
     comparison = compare(labelled(fits))
     print_comparison(comparison)
     out_file.parent.mkdir(parents=True, exist_ok=True)
-    write_report(labelled(fits), out_file)
+    write_report(out_file, labelled(fits), comparison)
     say(f"Report: {out_file}")
     raise typer.Exit(exit_code(comparison))

@@ -51,7 +51,7 @@ def evaluate(
     print_table(
         "Held-out documents",
         ["method", "perplexity", "standard error", "tokens scored", "draws averaged"],
-        [record(score).values() for score in scores],
+        [list(record(score).values()) for score in scores],
     )
     print_table(
         f"Coherence of topics, top {top} words (UMass in the training documents, NPMI in these)",

@@ -22,5 +22,5 @@ def report(
     """
     from ..diagnostics.report import write_report
 
-    write_report(read_fits(fits), out_file)
+    write_report(out_file, read_fits(fits))
     say(f"Wrote {out_file}")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from ..zoo.inference.results import ResultsError, corpus_of, latents_of, model_of
+from ..zoo.inference.results import ResultsError, corpus_of, latents_of
 from .coherence import top_words
 
 
@@ -19,8 +19,9 @@ class Topic(NamedTuple):
     share : float
         These, as a fraction of the corpus.
     words : tuple of str
-        The most probable words, in falling order.
+        The words that the topic holds most often, in falling order.
     word_ids : int (n_words,)
+        Their ids; filled up with words that it does not hold where it has fewer.
     """
 
     n_tokens: int
@@ -47,19 +48,20 @@ def topics_of(tree: xr.DataTree, n_words: int = 10, chain: int = 0) -> list[Topi
     ResultsError
         If the fit has no kept draw of this chain.
     """
-    draws = [latents for c, _, latents in latents_of(tree) if c == chain]
+    draws = [latents["z"] for c, _, latents in latents_of(tree) if c == chain]
     if not draws:
         raise ResultsError(f"chain {chain}: expected a fit with a kept draw of it, found none")
-    corpus = corpus_of(tree)
-    sizes = np.bincount(draws[-1]["z"])
-    top = top_words(model_of(tree).frozen_topics(draws[-1], corpus).words, n_words)
-    largest_first = [k for k in np.argsort(-sizes, kind="stable") if sizes[k] > 0]
+    corpus, z = corpus_of(tree), draws[-1]
+    counts = np.zeros((int(z.max(initial=-1)) + 1, corpus.n_words), np.int64)
+    np.add.at(counts, (z, corpus.words), 1)
+    sizes, top = counts.sum(axis=1), top_words(counts, n_words)
     return [
         Topic(
-            int(sizes[k]),
-            float(sizes[k] / corpus.n_tokens),
-            tuple(corpus.vocabulary[top[k]].tolist()),
-            top[k],
+            n_tokens=int(sizes[k]),
+            share=float(sizes[k] / z.size),
+            words=tuple(corpus.vocabulary[top[k][counts[k, top[k]] > 0]].tolist()),
+            word_ids=top[k],
         )
-        for k in largest_first
+        for k in np.argsort(-sizes, kind="stable")
+        if sizes[k] > 0
     ]
