@@ -8,6 +8,7 @@ The theta are integrated out; the sticks of the topics in use are kept, and what
 number (Teh, Jordan, Beal and Blei 2006, Section 5.3).
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -74,8 +75,8 @@ def _break_sticks(rng, documents, topic, group):
     # is Beta(1, gamma). Given that share, the rest of each task is split by its Dirichlet process; the
     # task of the token has seen one more draw from it, hence the +1.
     log_share, log_left = log_beta_variate(rng, 1.0, documents.gamma[0])
-    documents.root[topic] = documents.root_rest[0] * np.exp(log_share)
-    documents.root_rest[0] *= np.exp(log_left)
+    documents.root[topic] = documents.root_rest[0] * math.exp(log_share)
+    documents.root_rest[0] *= math.exp(log_left)
     if documents.n_levels[0] == 2:
         documents.prior[0, topic] = documents.alpha[0] * documents.root[topic]
         documents.rest[0] = documents.alpha[0] * documents.root_rest[0]
@@ -85,8 +86,8 @@ def _break_sticks(rng, documents, topic, group):
         if g == group:
             a += 1.0
         log_share, log_left = log_beta_variate(rng, a, documents.alpha0[0] * documents.root_rest[0])
-        documents.prior[g, topic] = documents.rest[g] * np.exp(log_share)
-        documents.rest[g] *= np.exp(log_left)
+        documents.prior[g, topic] = documents.rest[g] * math.exp(log_share)
+        documents.rest[g] *= math.exp(log_left)
 
 
 @kernel

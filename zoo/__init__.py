@@ -1,0 +1,1 @@
+"""What each model is: card, generator, density, references, test quantities; corpora; inference."""

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -226,6 +227,11 @@ class Model(ABC):
     card: ClassVar[Card]
     kernels: ClassVar[Mapping[str, Kernel]]
     """Samplers by name of variant; the first is the default."""
+
+    @classmethod
+    @abstractmethod
+    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
+        """Make the samplers from `toolbox`: the package ``bnpzoo.kernels``, or a copy with a change in it."""
 
     @abstractmethod
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:

@@ -2,11 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ..kernels import hdp as kernels
+from ..kernels.hdp import HdpState
 from .collapsed import (
     CollapsedTopicModel,
     by_first_appearance,
@@ -95,43 +97,40 @@ def _with_rest(sticks: np.ndarray, used: np.ndarray) -> np.ndarray:
     return np.column_stack([kept, unused])
 
 
-def _load(latents: Latents, corpus: Corpus, model: HdpFamily) -> kernels.HdpState:
-    priors = prior_arrays(model)
-    alpha0 = model.alpha0_of(latents)
-    return kernels.make_state(
-        corpus.words,
-        corpus.doc_ptr,
-        model.groups(corpus.group, corpus.n_documents),
-        corpus.n_words,
-        latents["z"],
-        latents["root"],
-        model.tasks_of(latents),
-        {name: latents[name] for name in ("alpha", "gamma", "eta")} | {"alpha0": alpha0 or 0.0},
-        {"alpha0": (0.0, 0.0)} | priors,
-        2 if alpha0 is None else 3,
-    )
+def hdp_kernels(toolbox: ModuleType, snapshot: Callable[[HdpState], Latents]) -> dict[str, Kernel]:
+    """Make the samplers of one member of the family, by variant; see `Model.kernels_of`."""
+    hdp = import_module(f"{toolbox.__name__}.hdp")
 
-
-def hdp_kernels(snapshot: Callable[[kernels.HdpState], Latents]) -> dict[str, Kernel]:
-    """Make the samplers of one member of the family, by variant."""
+    def load(latents: Latents, corpus: Corpus, model: HdpFamily) -> HdpState:
+        alpha0 = model.alpha0_of(latents)
+        return hdp.make_state(
+            corpus.words,
+            corpus.doc_ptr,
+            model.groups(corpus.group, corpus.n_documents),
+            corpus.n_words,
+            latents["z"],
+            latents["root"],
+            model.tasks_of(latents),
+            {name: latents[name] for name in ("alpha", "gamma", "eta")} | {"alpha0": alpha0 or 0.0},
+            {"alpha0": (0.0, 0.0)} | prior_arrays(model),
+            2 if alpha0 is None else 3,
+        )
 
     def make(sweep: Callable[..., bool], about: str) -> Kernel:
-        def step(rng: np.random.Generator, state: kernels.HdpState) -> kernels.HdpState:
+        def step(rng: np.random.Generator, state: HdpState) -> HdpState:
             while not sweep(rng, state):
-                state = kernels.with_room(state)
+                state = hdp.with_room(state)
             return state
 
-        return Kernel(_load, step, snapshot, kernels.check, sweep, about=about)
+        return Kernel(load, step, snapshot, hdp.check, sweep, about=about)
 
     return {
-        "sparse": make(
-            kernels.sparse_sweep, "direct assignment; a token costs as much as its non-zero counts"
-        ),
-        "dense": make(kernels.dense_sweep, "direct assignment; a token costs as much as there are topics"),
+        "sparse": make(hdp.sparse_sweep, "direct assignment; a token costs as much as its non-zero counts"),
+        "dense": make(hdp.dense_sweep, "direct assignment; a token costs as much as there are topics"),
     }
 
 
-def common_snapshot(state: kernels.HdpState) -> dict[str, Any]:
+def common_snapshot(state: HdpState) -> dict[str, Any]:
     """Latents that every member of the family has; ``alpha`` is a vector."""
     k = int(state.topics.n_topics[0])
     documents = state.documents

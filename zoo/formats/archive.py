@@ -67,18 +67,21 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
                 with archive.open(name) as file:
                     arrays[name.removesuffix(".npy")] = np.lib.format.read_array(file, allow_pickle=False)
     except DAMAGE as error:
-        reason = str(error).split("\n")[0] or type(error).__name__
-        if "allow_pickle" in reason:
-            reason = "it holds a pickle, which may run code when it is read"
-        raise CorpusError(f"{name}: expected an array of numbers or text: {reason}") from None
+        raise CorpusError(f"{name}: expected an array of numbers or text: {_reason(error)}") from None
     return arrays
+
+
+def _reason(error: Exception) -> str:
+    """Say in one line why an array cannot be read."""
+    reason = str(error).split("\n")[0] or type(error).__name__
+    return "it holds a pickle, which may run code when it is read" if "allow_pickle" in reason else reason
 
 
 def _sparse_matrix(path: Path) -> Any:
     try:
         return sparse.load_npz(path)
     except DAMAGE as error:
-        raise CorpusError(f"expected a sparse matrix of scipy.sparse.save_npz: {error}") from None
+        raise CorpusError(f"expected a sparse matrix of scipy.sparse.save_npz: {_reason(error)}") from None
 
 
 def _fields(arrays: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ... import kernels
 from ...kernels.hdp import HdpState
 from .. import references
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
@@ -80,6 +82,11 @@ class Hdp(HdpFamily):
         """Density of the root."""
         return log_gem(latents["root"], float(latents["gamma"]))
 
+    @classmethod
+    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
+        """See `Model.kernels_of`."""
+        return hdp_kernels(toolbox, _snapshot)
+
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`."""
         return references.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
@@ -99,4 +106,4 @@ def _snapshot(state: HdpState) -> Latents:
     return latents | {"alpha": latents["alpha"][0]}
 
 
-Hdp.kernels = hdp_kernels(_snapshot)
+Hdp.kernels = Hdp.kernels_of(kernels)

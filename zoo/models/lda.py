@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import product
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ...kernels import lda as kernels
+from ... import kernels
+from ...kernels.lda import LdaState
 from .. import references
 from ..collapsed import (
     CollapsedTopicModel,
@@ -105,6 +108,37 @@ class Lda(CollapsedTopicModel):
         for z in product(range(self.n_topics), repeat=corpus.n_tokens):
             yield np.array(z, np.int64)
 
+    @classmethod
+    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
+        """See `Model.kernels_of`."""
+        lda = import_module(f"{toolbox.__name__}.lda")
+
+        def load(latents: Latents, corpus: Corpus, model: Lda) -> LdaState:
+            priors = prior_arrays(model)
+            return lda.make_state(
+                corpus.words,
+                corpus.doc_ptr,
+                corpus.n_words,
+                model.n_topics,
+                latents["z"],
+                latents["alpha"],
+                latents["eta"],
+                priors["alpha"],
+                priors["eta"],
+            )
+
+        def make(sweep: Callable[..., None], about: str) -> Kernel:
+            def step(rng: np.random.Generator, state: LdaState) -> LdaState:
+                sweep(rng, state)
+                return state
+
+            return Kernel(load, step, _snapshot, lda.check, sweep, about=about)
+
+        return {
+            "sparse": make(lda.sparse_sweep, "collapsed Gibbs; a token costs as much as its non-zero counts"),
+            "dense": make(lda.dense_sweep, "collapsed Gibbs; a token costs as much as there are topics"),
+        }
+
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
         return references.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
@@ -126,15 +160,7 @@ class Lda(CollapsedTopicModel):
         return {"z": z, "alpha": np.asarray(draw["alpha"]), "eta": np.asarray(draw["eta"])}
 
 
-def _load(latents: Latents, corpus: Corpus, model: Lda) -> kernels.LdaState:
-    priors = prior_arrays(model)
-    return kernels.make_state(
-        corpus.words, corpus.doc_ptr, corpus.n_words, model.n_topics, latents["z"],
-        latents["alpha"], latents["eta"], priors["alpha"], priors["eta"],
-    )  # fmt: skip
-
-
-def _snapshot(state: kernels.LdaState) -> Latents:
+def _snapshot(state: LdaState) -> Latents:
     return {
         "z": state.tokens.topic.astype(np.int64),
         "alpha": np.array(state.documents.alpha[0]),
@@ -142,15 +168,4 @@ def _snapshot(state: kernels.LdaState) -> Latents:
     }
 
 
-def _kernel(sweep: Callable[..., Any], about: str) -> Kernel:
-    def step(rng: np.random.Generator, state: kernels.LdaState) -> kernels.LdaState:
-        sweep(rng, state)
-        return state
-
-    return Kernel(_load, step, _snapshot, kernels.check, sweep, about=about)
-
-
-Lda.kernels = {
-    "sparse": _kernel(kernels.sparse_sweep, "collapsed Gibbs; a token costs as much as its non-zero counts"),
-    "dense": _kernel(kernels.dense_sweep, "collapsed Gibbs; a token costs as much as there are topics"),
-}
+Lda.kernels = Lda.kernels_of(kernels)

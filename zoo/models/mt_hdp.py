@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ... import kernels
 from ...kernels.hdp import HdpState
 from .. import references
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
@@ -96,6 +98,11 @@ class MtHdp(HdpFamily):
             log_dirichlet(task, shapes) for task in latents["tasks"]
         )
 
+    @classmethod
+    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
+        """See `Model.kernels_of`."""
+        return hdp_kernels(toolbox, _snapshot)
+
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`."""
         group = self.groups(corpus.group, corpus.n_documents)
@@ -123,4 +130,4 @@ def _snapshot(state: HdpState) -> Latents:
     return latents | {"tasks": weights / documents.alpha[:, None], "alpha0": np.array(documents.alpha0[0])}
 
 
-MtHdp.kernels = hdp_kernels(_snapshot)
+MtHdp.kernels = MtHdp.kernels_of(kernels)
