@@ -40,7 +40,10 @@ def as_integers(name: str, values: Any, dtype: type) -> np.ndarray:
 
 def as_text(name: str, values: Any) -> np.ndarray:
     """One-dimensional array of str."""
-    items = np.asarray(values, dtype=object)
+    try:
+        items = np.asarray(values, dtype=object)
+    except SystemError:  # Python's answer to a code point beyond Unicode, such as a damaged file may hold
+        raise CorpusError(f"{name}: expected text, found what is not Unicode") from None
     if items.ndim != 1:
         raise CorpusError(f"{name}: expected one dimension, found shape {items.shape}")
     for i, item in enumerate(items):

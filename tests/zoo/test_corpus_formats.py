@@ -183,6 +183,7 @@ def archive(tmp_path, **arrays):
         ({"words": [0, 2]}, r"a.npz: words\[1\]: expected an id in 0..1, found 2"),
         ({"vocab": "ab"}, "a.npz: vocabulary: expected one dimension"),
         ({"vocab": np.zeros(0, str)}, "a.npz: vocabulary: expected at least one word"),
+        ({"vocab": np.array([97, 2**31 - 1], "<u4").view("<U1")}, "a.npz: vocabulary: .* not Unicode"),
         ({"group": [[0]]}, "a.npz: group: expected one dimension"),
         ({"in_order": [True, False]}, "a.npz: in_order: expected True or False"),
         ({"stray": [1, 2, 3]}, r"a.npz: covariates\['stray'\]: expected 1 rows"),
