@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .diagnostics.compare import compare
     from .zoo.contract import Gamma
     from .zoo.corpus import Corpus
+    from .zoo.formats import read_corpus, write_corpus
     from .zoo.inference import sample
     from .zoo.models import get, list_models
 
@@ -18,10 +19,22 @@ _HOME = {
     "compare": ".diagnostics.compare",
     "get": ".zoo.models",
     "list_models": ".zoo.models",
+    "read_corpus": ".zoo.formats",
     "sample": ".zoo.inference",
+    "write_corpus": ".zoo.formats",
 }
 
-__all__ = ["Corpus", "Gamma", "__version__", "compare", "get", "list_models", "sample"]
+__all__ = [
+    "Corpus",
+    "Gamma",
+    "__version__",
+    "compare",
+    "get",
+    "list_models",
+    "read_corpus",
+    "sample",
+    "write_corpus",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from .corpus import Corpus
+from .corpus_fields import Covariate
 
 type Latents = dict[str, np.ndarray]
 """Latent variables by name. ``z`` is the topic of each token, int (N,), numbered without gaps."""
@@ -107,7 +108,7 @@ class Design:
     n_words: int
     group: np.ndarray | None = None
     n_groups: int = 0
-    covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
+    covariates: Mapping[str, Covariate] = field(default_factory=dict)
 
     def __post_init__(self):
         in_use = 1 if self.group is None else int(np.max(self.group, initial=0)) + 1

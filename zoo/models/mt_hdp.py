@@ -39,7 +39,7 @@ class MtHdp(HdpFamily):
     card: ClassVar[Card] = Card(
         id="mt_hdp",
         title="Multi-task hierarchical Dirichlet process topic model",
-        summary="Several collections of documents that share topics through a root, task, document hierarchy.",
+        summary="Several collections of documents that share topics through a root above them.",
         citation=(
             "A. Faisal, J. Gillberg, G. Leen and J. Peltonen. Transfer learning using a nonparametric sparse "
             "topic model. Neurocomputing 112:124-137, 2013. Section 2.3."
@@ -107,7 +107,7 @@ class MtHdp(HdpFamily):
         """See `Model.numpyro`."""
         group = self.groups(corpus.group, corpus.n_documents)
         return references.mt_hdp(
-            corpus.counts(), group, truncation, self.gamma, self.alpha0, self.alpha, self.eta
+            corpus.counts(), group, corpus.n_groups, truncation, self.gamma, self.alpha0, self.alpha, self.eta
         )
 
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
