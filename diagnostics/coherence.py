@@ -40,8 +40,8 @@ def umass(top: np.ndarray, reference: Corpus) -> np.ndarray:
     Returns
     -------
     float (K,)
-        At most 0 apart from the 1 that is added; higher is more coherent. NaN for a topic with a word, other than its
-        last, that no document of `reference` holds.
+        At most 0 apart from the 1 that is added; higher is more coherent. NaN for a topic with a word, other
+        than its last, that no document of `reference` holds.
     """
 
     def score(together: np.ndarray, _: int) -> float:
@@ -55,7 +55,7 @@ def umass(top: np.ndarray, reference: Corpus) -> np.ndarray:
 
 
 def npmi(top: np.ndarray, reference: Corpus) -> np.ndarray:
-    """Normalised pointwise mutual information, averaged over pairs of top words (Bouma 2009; Lau et al. 2014).
+    """Normalised pointwise mutual information, mean over pairs of top words (Bouma 2009; Lau et al. 2014).
 
     ``log(p(v, w) / (p(v) p(w))) / -log p(v, w)``, where ``p`` is the share of documents that hold all its
     words.
@@ -69,7 +69,7 @@ def npmi(top: np.ndarray, reference: Corpus) -> np.ndarray:
     Returns
     -------
     float (K,)
-        In [-1, 1]. Each pair takes its limits: -1 where the two never meet, 1 where every document holds both.
+        In [-1, 1]. A pair takes its limits: -1 where the two never meet, 1 where every document holds both.
     """
 
     def score(together: np.ndarray, n_documents: int) -> float:
@@ -90,7 +90,9 @@ def _each_topic(score: Callable[[np.ndarray, int], float], top: np.ndarray, refe
     if top.ndim != 2 or top.shape[1] < 2:
         raise ValueError(f"top words: expected at least two words for each topic, found shape {top.shape}")
     if top.size and (top.min() < 0 or top.max() >= reference.n_words):
-        raise ValueError(f"top words: expected ids of the reference's {reference.n_words} words, found {top.max()}")
+        raise ValueError(
+            f"top words: expected ids of the reference's {reference.n_words} words, found {top.max()}"
+        )
     if reference.n_documents == 0:
         raise ValueError("reference corpus: expected at least one document, found none")
     shape = (reference.n_documents, reference.n_words)

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from arviz_stats.base import array_stats
+from arviz_stats.base.array import array_stats
+
+_stats: Any = array_stats  # its annotations are wider than what it returns for one quantity
 
 type Verdict = Literal["agree", "constant", "inconclusive", "disagree"]
 
@@ -36,11 +38,12 @@ class Row:
         For each pair of fits, the second's mean less the first's in units of
         ``sqrt(mcse_1² + mcse_2²)``; infinite for constants that differ.
     rhat : float
-        Rank-normalised split R-hat (Vehtari et al. 2021) over the chains of all fits together; NaN for a constant.
+        Rank-normalised split R-hat (Vehtari et al. 2021) over the chains of all fits together; NaN for a
+        constant.
     verdict : {"agree", "constant", "inconclusive", "disagree"}
         ``disagree``: some difference exceeds the threshold, or a draw is not finite. ``constant``: all draws
-        of all fits are one and the same number. ``inconclusive``: no difference exceeds the threshold, but the chains mix
-        too badly for that to mean much. ``agree``: none of these.
+        of all fits are one and the same number. ``inconclusive``: no difference exceeds the threshold, but
+        the chains mix too badly for that to mean much. ``agree``: none of these.
     """
 
     quantity: str
@@ -55,7 +58,7 @@ class Row:
     @property
     def largest_difference(self) -> float:
         """Largest absolute difference over pairs of fits; 0 for one fit."""
-        return max((abs(d) for d in self.difference.values()), default=0.0)
+        return max(map(abs, self.difference.values()), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -88,37 +91,32 @@ class Comparison:
 
     def headline(self) -> str:
         """Return the outcome in one or two sentences."""
-        fits = _enumerated(self.labels)
+        fits, n = _enumerated(self.labels), len(self.rows)
         moving = [row for row in self.rows if row.verdict != "constant"]
         if not moving:
-            return f"All {len(self.rows)} test quantities of {fits} are one constant each: nothing moved."
-        worst = max(moving, key=lambda row: row.largest_difference)
-        several = len(self.labels) > 1
-        if self.verdict == "disagree":
-            bad = self.count("disagree")
-            if not np.isfinite(list(worst.mean.values())).all() or not several:
-                return f"{bad} of {len(self.rows)} test quantities of {fits} hold draws that are not finite."
+            return f"All {n} test quantities of {fits} are one constant each: nothing moved."
+        if self.verdict == "inconclusive":
             return (
-                f"{fits} disagree on {bad} of {len(self.rows)} test quantities; the largest difference is "
-                f"{worst.largest_difference:.1f} MCSE, in {worst.quantity}."
+                f"Not enough evidence: for {self.count('inconclusive')} of {n} test quantities of {fits} "
+                f"the chains mix too badly (R-hat above {RHAT_LIMIT:g}, or fewer than {ESS_LIMIT:g} "
+                "effective draws). Draw longer chains."
             )
-        weak = self.count("inconclusive")
-        if weak:
+        worst = max(moving, key=lambda row: row.largest_difference)
+        if self.verdict == "disagree":
+            broken = sum(not np.isfinite(list(row.mean.values())).all() for row in moving)
+            if broken:
+                return f"{broken} of {n} test quantities of {fits} hold draws that are not finite."
             return (
-                f"Not enough evidence: for {weak} of {len(self.rows)} test quantities of {fits} the chains mix too "
-                f"badly (R-hat above {RHAT_LIMIT:g}, or fewer than {ESS_LIMIT:g} effective draws). "
-                "Draw longer chains."
+                f"{fits} disagree on {self.count('disagree')} of {n} test quantities; the largest difference "
+                f"is {worst.largest_difference:.1f} MCSE, in {worst.quantity}."
             )
         rhat = max(row.rhat for row in moving)
-        if not several:
-            return (
-                f"The chains of {fits} agree with each other on all {len(self.rows)} test quantities "
-                f"(R-hat at most {rhat:.3f})."
-            )
+        if len(self.labels) == 1:
+            return f"The chains of {fits} agree on all {n} test quantities: R-hat is at most {rhat:.3f}."
         return (
-            f"{fits} agree on all {len(self.rows)} test quantities: no difference exceeds "
-            f"{worst.largest_difference:.1f} of the {self.threshold:g} MCSE allowed, and R-hat over all chains is "
-            f"at most {rhat:.3f}."
+            f"{fits} agree on all {n} test quantities: the largest difference is "
+            f"{worst.largest_difference:.1f} MCSE, where {self.threshold:g} are allowed, and R-hat over all "
+            f"chains is at most {rhat:.3f}."
         )
 
     def records(self) -> list[dict[str, Any]]:
@@ -168,12 +166,14 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
     R-hat needs chains of one length: longer ones are thinned evenly to that of the shortest.
     """
     _check_comparable(trees)
-    draws = {label: dict(_elements(tree)) for label, tree in trees.items()}
+    draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     first = next(iter(draws.values()))
-    for label, elements in draws.items():
-        odd = sorted(first.keys() ^ elements.keys())
+    for label, own in draws.items():
+        odd = sorted(first.keys() ^ own.keys())
         if odd:
-            raise ValueError(f"{label}: the test quantities differ from the other fits' ({', '.join(odd[:3])})")
+            raise ValueError(
+                f"{label}: the test quantities differ from the other fits' ({', '.join(odd[:3])})"
+            )
     seconds = {label: _seconds(tree) for label, tree in trees.items()}
     rows = (_row(name, {label: draws[label][name] for label in draws}, seconds, threshold) for name in first)
     return Comparison(tuple(trees), tuple(rows), threshold)
@@ -184,11 +184,29 @@ def labelled(trees: Iterable[xr.DataTree]) -> dict[str, xr.DataTree]:
     out: dict[str, xr.DataTree] = {}
     for tree in trees:
         attrs = tree.attrs
-        detail = f"T={attrs['truncation']}" if attrs["backend"] != "kernel" else attrs["variant"]
-        name = f"{attrs['backend']} ({detail})"
+        detail = f"T={attrs['truncation']}" if attrs["truncation"] != "" else attrs["variant"]
+        name = f"{attrs['backend']} ({detail})" if detail else attrs["backend"]
         same = sum(other == name or other.startswith(f"{name} #") for other in out)
         out[f"{name} #{same + 1}" if same else name] = tree
     return out
+
+
+def elements(tree: xr.DataTree) -> Iterator[tuple[str, np.ndarray]]:
+    """All scalar test quantities of a fit.
+
+    Yields
+    ------
+    name : str
+        With coordinates where the quantity has several elements, as in ``same_topic[3]``.
+    draws : float (chain, draw)
+    """
+    for name, variable in tree["posterior"].dataset.data_vars.items():
+        dims = [str(d) for d in variable.dims if d not in ("chain", "draw")]
+        values = variable.transpose("chain", "draw", *dims)
+        labels = [values[d].values.tolist() for d in dims]
+        flat = np.asarray(values.values, float).reshape(*values.shape[:2], -1)
+        for i, coordinates in enumerate(itertools.product(*labels)):
+            yield f"{name}[{', '.join(map(str, coordinates))}]" if dims else str(name), flat[:, :, i]
 
 
 def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], threshold: float) -> Row:
@@ -218,12 +236,12 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
 def _mcse(x: np.ndarray) -> float:
     if not np.isfinite(x).all():
         return np.nan
-    return 0.0 if np.ptp(x) == 0 else float(array_stats.mcse(x, method="mean"))
+    return 0.0 if np.ptp(x) == 0 else float(_stats.mcse(x, method="mean"))
 
 
 def _ess(x: np.ndarray) -> float:
     """Bulk ESS; NaN for a constant, of which any number of draws says the same."""
-    return np.nan if not np.isfinite(x).all() or np.ptp(x) == 0 else float(array_stats.ess(x, method="bulk"))
+    return np.nan if not np.isfinite(x).all() or np.ptp(x) == 0 else float(_stats.ess(x, method="bulk"))
 
 
 def _rhat(draws: Iterable[np.ndarray]) -> float:
@@ -231,7 +249,7 @@ def _rhat(draws: Iterable[np.ndarray]) -> float:
     length = min(x.shape[1] for x in draws)
     even = [x[:, np.linspace(0, x.shape[1] - 1, length).astype(int)] for x in draws]
     with np.errstate(all="ignore"):  # chains that never move have no variance within
-        return float(array_stats.rhat(np.concatenate(even), method="rank"))
+        return float(_stats.rhat(np.concatenate(even), method="rank"))
 
 
 def _ratio(numerator: float, denominator: float) -> float:
@@ -241,19 +259,8 @@ def _ratio(numerator: float, denominator: float) -> float:
     return 0.0 if numerator == 0 else float(np.copysign(np.inf, numerator)) if denominator == 0 else np.nan
 
 
-def _elements(tree: xr.DataTree) -> Iterator[tuple[str, np.ndarray]]:
-    """Names of all scalar test quantities and their draws (chain, draw)."""
-    for name, variable in tree["posterior"].dataset.data_vars.items():
-        dims = [str(d) for d in variable.dims if d not in ("chain", "draw")]
-        values = variable.transpose("chain", "draw", *dims)
-        labels = [values[d].values.tolist() for d in dims]
-        flat = np.asarray(values.values, float).reshape(*values.shape[:2], -1)
-        for i, coordinates in enumerate(itertools.product(*labels)):
-            yield f"{name}[{', '.join(map(str, coordinates))}]" if dims else str(name), flat[:, :, i]
-
-
 def _seconds(tree: xr.DataTree) -> float:
-    return float(tree["sample_stats"]["seconds"].sum())
+    return float(tree["sample_stats"].dataset["seconds"].sum())
 
 
 def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
@@ -262,7 +269,9 @@ def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
     reference, identity = None, None
     for label, tree in trees.items():
         if "model" not in tree.attrs or "posterior" not in tree.children:
-            raise ValueError(f"{label}: expected a fit made by `sample`, found a tree without model or posterior")
+            raise ValueError(
+                f"{label}: expected a fit made by `sample`, found a tree without model or posterior"
+            )
         own = {
             "model": tree.attrs["model"],
             "hyperparameters": json.loads(tree.attrs["hyperparameters"]),

@@ -216,7 +216,9 @@ def _check(frozen: FrozenTopics, test: Corpus) -> None:
     n_topics, n_words = frozen.words.shape
     n_groups = frozen.prior.shape[0]
     if n_words != test.n_words:
-        raise ValueError(f"test corpus: expected the {n_words} words of the training vocabulary, found {test.n_words}")
+        raise ValueError(
+            f"test corpus: expected the {n_words} words of the training vocabulary, found {test.n_words}"
+        )
     if frozen.prior.shape != (n_groups, n_topics):
         raise ValueError(f"prior: expected {n_topics} topics, found shape {frozen.prior.shape}")
     if not (np.all(frozen.words > 0) and np.all(frozen.prior >= 0)):

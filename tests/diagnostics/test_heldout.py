@@ -31,7 +31,8 @@ def enumerate_topics(words, phi, prior):
     counts = np.array([np.bincount(z, minlength=n_topics) for z in sequences]).reshape(-1, n_topics)
     joint = np.array(
         [
-            np.exp(log_dirichlet_multinomial(c, prior)) * np.prod([phi[k, w] for k, w in zip(z, words, strict=True)])
+            np.exp(log_dirichlet_multinomial(c, prior))
+            * np.prod([phi[k, w] for k, w in zip(z, words, strict=True)])
             for z, c in zip(sequences, counts, strict=True)
         ]
     )
@@ -48,7 +49,9 @@ def z_score(sample, truth):
 
 def conditionals(words, phi, prior, n, seed=0):
     out = np.empty((n, len(words)))
-    foldin.left_to_right(np.random.default_rng(seed), document(words).words, np.ascontiguousarray(phi.T), prior, out)
+    foldin.left_to_right(
+        np.random.default_rng(seed), document(words).words, np.ascontiguousarray(phi.T), prior, out
+    )
     return np.exp(out)
 
 
@@ -69,8 +72,8 @@ def test_the_check_of_left_to_right_rejects_wrong_estimates():
     assert abs(z_score(right.prod(axis=1), truth)) < Z
     # A prior that is 20 per cent too large.
     assert abs(z_score(conditionals(words, PHI, 1.2 * PRIOR, 40_000).prod(axis=1), truth)) > Z
-    # The product over tokens of the means over particles, in batches large enough for their own noise to vanish:
-    # the particles to the left of a token carry weights, which this leaves out.
+    # The product over tokens of the means over particles, in batches large enough for their own noise to
+    # vanish: the particles to the left of a token carry weights, which this leaves out.
     product_of_means = right.reshape(100, 400, -1).mean(axis=1).prod(axis=1)
     assert abs(z_score(product_of_means, truth)) > Z
 
@@ -89,7 +92,9 @@ def test_fold_in_finds_the_posterior_mean_proportions(words):
         np.testing.assert_allclose(theta[0], PRIOR / PRIOR.sum())
         return
     assert abs(z_score(theta[:, 0], truth[0])) < Z
-    foldin.fold_in(np.random.default_rng(1), *args, PRIOR[None, ::-1].copy(), 30, 3, theta)  # a mutant is caught
+    foldin.fold_in(
+        np.random.default_rng(1), *args, PRIOR[None, ::-1].copy(), 30, 3, theta
+    )  # a mutant is caught
     assert abs(z_score(theta[:, 0], truth[0])) > Z
 
 
@@ -139,12 +144,14 @@ def test_probabilities_are_averaged_over_draws_before_the_logarithm():
 
 
 def test_document_completion_agrees_with_enumeration():
-    """Posterior predictive probabilities of the scored half, by enumerating the topics of the observed half."""
+    """Predictive probabilities of the scored half, by enumerating the topics of the observed half."""
     rng = np.random.default_rng(7)
     test = Corpus(rng.integers(0, 3, 60), np.arange(0, 61, 6), n_words=3)
     observed, scored = heldout.split_documents(test, seed=0)
     prior = np.array([1.5, 1.0])  # mixes well: theta's Monte Carlo error is about 0.002
-    score = heldout.document_completion([FrozenTopics(PHI, prior[None])], test, seed=0, burn_in=20, sweeps=20_000)
+    score = heldout.document_completion(
+        [FrozenTopics(PHI, prior[None])], test, seed=0, burn_in=20, sweeps=20_000
+    )
     for d in range(test.n_documents):
         own, others = (c.words[c.doc_ptr[d] : c.doc_ptr[d + 1]] for c in (observed, scored))
         counts, joint = enumerate_topics(own, PHI, prior)
