@@ -55,7 +55,7 @@ def corpus():
 def fits(corpus):
     model = get("hdp", alpha=Gamma(1.0, 1.0), gamma=1.0, eta=0.5)
     runs = [
-        sample(model, corpus, variant=v, chains=2, tune=50, draws=200, seed=s)
+        sample(model, corpus, variant=v, chains=2, tune=50, draws=200, thin=3, seed=s)
         for s, v in enumerate(["sparse", "dense"])
     ]
     return labelled(runs)
@@ -111,7 +111,7 @@ def test_one_fit_and_a_disagreement(fits, tmp_path):
     assert compare({"one": one}).headline() in text
     assert "difference, MCSE" not in text
     wrong = one.copy()
-    wrong["posterior"] = one["posterior"].to_dataset().assign(log_joint=lambda x: x["log_joint"] + 30.0)
+    wrong["posterior"] = one["posterior"].to_dataset().assign(log_joint=lambda x: x["log_joint"] + 100.0)
     write_report(tmp_path / "two.html", {"one": one, "wrong": wrong})
     page = (tmp_path / "two.html").read_text(encoding="utf-8")
     assert "Disagreement" in page
