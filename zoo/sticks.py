@@ -80,16 +80,18 @@ def log_gem(root: np.ndarray, gamma: float) -> float:
     any order, at which tokens were seen; with ``prod_k stick_k^(tables of k)`` it integrates to the
     Chinese restaurant probability ``gamma^K Γ(gamma) prod_k Γ(m_k) / Γ(gamma + m)``.
     """
-    sticks, rest = root[:-1], root[-1]
-    with np.errstate(divide="ignore"):  # a rest that underflowed to zero has density 0 or infinity
-        return float(sticks.size * np.log(gamma) + (gamma - 1.0) * np.log(rest) - np.sum(np.log(sticks)))
+    log_sticks, log_rest = _log(root[:-1]), _log(root[-1])
+    return float(log_sticks.size * np.log(gamma) + (gamma - 1.0) * log_rest - np.sum(log_sticks))
+
+
+def _log(weights: np.ndarray) -> np.ndarray:
+    """Logarithm, in which a weight that underflowed to zero stands for the least positive number."""
+    return np.log(np.maximum(weights, np.finfo(float).tiny))
 
 
 def log_dirichlet(values: np.ndarray, shapes: np.ndarray) -> float:
     """Log density of Dirichlet(`shapes`) at `values`."""
-    with np.errstate(divide="ignore"):  # as above
-        powers = np.sum((shapes - 1.0) * np.log(values))
-    return float(gammaln(shapes.sum()) - np.sum(gammaln(shapes)) + powers)
+    return float(gammaln(shapes.sum()) - np.sum(gammaln(shapes)) + np.sum((shapes - 1.0) * _log(values)))
 
 
 def log_tables(

@@ -1,6 +1,8 @@
 """A chain on disk: everything that its next sweep depends on, and what it has recorded. No pickles."""
 
 import json
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +73,9 @@ def save_chain(path: Path, rng: np.random.Generator, arrays: dict[str, np.ndarra
 def load_chain(path: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Read what `save_chain` wrote and put `rng` where it stood."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         rng.bit_generator.state = json.loads(str(arrays.pop("rng")))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise CheckpointError(f"{path}: cannot be read as a checkpoint: {error}") from None
     return arrays

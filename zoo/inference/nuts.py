@@ -13,7 +13,7 @@ from ..corpus import Corpus
 from .progress import Report, silent
 
 TARGET_ACCEPT = 0.9
-INIT_RADIUS = 1.0
+INIT_RADIUS = 1
 
 
 def run(

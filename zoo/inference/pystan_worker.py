@@ -33,7 +33,7 @@ def main(directory: Path) -> None:
     # What Stan itself has measured also holds for a fit that PyStan finds in its cache.
     out["seconds"] = np.array([float(ELAPSED.findall(text.decode())[-1]) for text in fit.stan_outputs])
     with (directory / "draws.npz").open("wb") as file:
-        np.savez(file, **out)
+        np.savez(file, allow_pickle=False, **out)
 
 
 def _by_chain(values: np.ndarray, shape: Sequence[int], chains: int) -> np.ndarray:

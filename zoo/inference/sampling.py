@@ -78,8 +78,8 @@ def sample(
     -------
     xarray.DataTree
         Groups ``posterior`` (test quantities), ``sample_stats``, ``latents``, ``observed_data`` and
-        ``constant_data``. After Ctrl-C it holds the draws that all chains have, and its attribute
-        ``interrupted`` is 1; where there are none, KeyboardInterrupt goes on.
+        ``constant_data``. After Ctrl-C it holds the chains that have draws, cut to the shortest, and its
+        attribute ``interrupted`` is 1; where there are none, KeyboardInterrupt goes on.
 
     Raises
     ------
@@ -115,7 +115,8 @@ def sample(
                 model, corpus, probes, schedule, backend, chains, seed, truncation, report
             )
             interrupted = False
-    if min(len(record.seconds) for record in records) == 0:
+    records = [record for record in records if record.seconds]
+    if not records:
         raise KeyboardInterrupt
     attributes = {
         "variant": variant,

@@ -24,7 +24,7 @@ from ..corpus import Corpus
 from .progress import Report, silent
 
 TARGET_ACCEPT = 0.9
-INIT_RADIUS = 1.0
+INIT_RADIUS = 1
 STATISTICS = {"divergent__": "diverging", "n_leapfrog__": "n_steps", "accept_stat__": "acceptance_rate"}
 
 type Draws = dict[str, np.ndarray]
@@ -130,7 +130,7 @@ def find_stan() -> Engine:
 
 def program_text(name: str) -> str:
     """Source of ``stan/<name>.stan`` with its includes in place, which PyStan cannot do."""
-    root = importlib.resources.files(__package__.split(".")[0]) / "stan"
+    root = importlib.resources.files("bnpzoo") / "stan"
     source = (root / f"{name}.stan").read_text(encoding="utf-8")
     return re.sub(
         r"^[ ]*#include (\S+)$",

@@ -1,0 +1,190 @@
+"""What every model of the registry must satisfy, from its contract alone."""
+
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.oracle import Oracle, agrees_with_oracle
+from bnpzoo.diagnostics.subject import ModelSubject
+from bnpzoo.zoo.contract import Design, Gamma, Probes
+from bnpzoo.zoo.corpus import Corpus, CorpusError
+from bnpzoo.zoo.models import MODELS, get, list_models
+from scipy.stats import chisquare
+
+FALSE_ALARM_RATE = 1e-5
+DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]))
+MICRO = Corpus([0, 0, 1, 2, 1], [0, 3, 5], n_words=3, group=[0, 1])
+FIXED = {
+    "lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
+    "hdp": {"gamma": 1.5, "alpha": 0.8, "eta": 0.5},
+    "mt_hdp": {"gamma": 1.5, "alpha0": 1.2, "alpha": 0.8, "eta": 0.5},
+}
+
+every_model = pytest.mark.parametrize("model_id", MODELS)
+every_variant = pytest.mark.parametrize(
+    ("model_id", "variant"), [(name, variant) for name, cls in MODELS.items() for variant in cls.kernels]
+)
+
+
+def simulated(model_id, seed=0, **hyper):
+    model = get(model_id, **hyper)
+    return model, model.simulate(DESIGN, np.random.default_rng(seed))
+
+
+@every_model
+def test_card_names_the_model(model_id):
+    card = MODELS[model_id].card
+    assert card.id == model_id
+    assert card in list_models()
+    assert card.equations
+    assert card.citation
+
+
+@every_model
+def test_generator_keeps_the_design(model_id):
+    _, (latents, corpus) = simulated(model_id)
+    assert np.array_equal(corpus.doc_lengths, DESIGN.doc_lengths)
+    assert corpus.n_words == DESIGN.n_words
+    assert latents["z"].shape == (corpus.n_tokens,)
+
+
+@every_model
+def test_log_joint_and_quantities_are_finite(model_id):
+    for seed in range(5):
+        model, (latents, corpus) = simulated(model_id, seed, **FIXED[model_id])
+        assert np.isfinite(model.log_joint(latents, corpus))
+        for name, value in model.quantities(latents, corpus).items():
+            assert np.all(np.isfinite(value)), name
+
+
+@every_variant
+def test_state_is_loaded_swept_and_read_back(model_id, variant):
+    model, (latents, corpus) = simulated(model_id, 3)
+    kernel = model.kernel(variant)
+    state = kernel.load(latents, corpus, model)
+    back = kernel.snapshot(state)
+    assert back.keys() == latents.keys()
+    for name, value in latents.items():
+        np.testing.assert_allclose(back[name], value, rtol=1e-12, err_msg=name)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        state = kernel.step(rng, state)
+        kernel.check(state)
+    assert np.isfinite(model.log_likelihood(kernel.snapshot(state), corpus))
+
+
+@every_variant
+def test_snapshot_is_a_copy(model_id, variant):
+    model, (latents, corpus) = simulated(model_id, 3)
+    kernel = model.kernel(variant)
+    state = kernel.load(latents, corpus, model)
+    before = kernel.snapshot(state)
+    kept = {name: value.copy() for name, value in before.items()}
+    kernel.step(np.random.default_rng(0), state)
+    for name, value in kept.items():
+        assert np.array_equal(before[name], value), name
+
+
+@every_model
+def test_fixed_hyperparameters_stay(model_id):
+    model, (latents, corpus) = simulated(model_id, 1, **FIXED[model_id])
+    assert model.sampled() == ()
+    kernel = model.kernel()
+    state = kernel.load(latents, corpus, model)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        state = kernel.step(rng, state)
+    after = kernel.snapshot(state)
+    for name in model.hyperparameters():
+        assert np.array_equal(after[name], latents[name]), name
+
+
+@every_model
+def test_marginal_sums_to_one_over_words_and_topics(model_id):
+    model = get(model_id, **FIXED[model_id])
+    hyper = model.draw_hyperparameters(Design.of(MICRO), np.random.default_rng(0))
+    total = 0.0
+    for word in np.ndindex((2,) * 3):
+        corpus = Corpus(list(word), [0, 2, 3], n_words=2, group=[0, 1])
+        total += sum(np.exp(model.log_marginal(z, corpus, hyper)) for z in model.assignments(corpus))
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+@every_model
+def test_generator_agrees_with_the_marginal(model_id):
+    """Frequencies of simulated topics against their exact probabilities, at the stated false-alarm rate."""
+    model = get(model_id, **FIXED[model_id])
+    design = Design(np.array([3, 2]), 1, group=np.array([0, 1]))
+    corpus = Corpus(np.zeros(5, int), [0, 3, 5], n_words=1, group=[0, 1])
+    rng = np.random.default_rng(0)
+    hyper = model.draw_hyperparameters(design, rng)
+    exact = {tuple(z): np.exp(model.log_marginal(z, corpus, hyper)) for z in model.assignments(corpus)}
+    n = 20_000
+    observed = dict.fromkeys(exact, 0)
+    for _ in range(n):
+        observed[tuple(model.draw_topics(design, hyper, rng)["z"])] += 1
+    expected = np.array(list(exact.values())) * n
+    rare = expected < 5
+    counts = np.array(list(observed.values()))
+    pool = [np.append(x[~rare], x[rare].sum()) for x in (counts, expected)]
+    keep = pool[1] > 0
+    result = chisquare(pool[0][keep], pool[1][keep] * pool[0].sum() / pool[1][keep].sum())
+    assert result.pvalue > FALSE_ALARM_RATE
+
+
+@every_variant
+def test_kernel_agrees_with_the_oracle(model_id, variant):
+    model = get(model_id, **FIXED[model_id])
+    subject = ModelSubject(model, Design.of(MICRO), variant)
+    verdict = agrees_with_oracle(
+        subject, Oracle.of_model(model, MICRO), MICRO, draws=5_000, false_alarm_rate=FALSE_ALARM_RATE
+    )
+    assert verdict.passed, verdict
+
+
+@every_model
+def test_bad_hyperparameters_are_named(model_id):
+    with pytest.raises(ValueError, match="eta: expected a positive number or a Gamma prior, found -1"):
+        get(model_id, eta=-1)
+    with pytest.raises(ValueError, match=f"{model_id}: .*nonsense"):
+        get(model_id, nonsense=1)
+    with pytest.raises(ValueError, match="no variant 'quick'; there are sparse, dense"):
+        get(model_id).kernel("quick")
+    with pytest.raises(ValueError, match="Gamma: expected positive shape and rate"):
+        Gamma(0.0, 1.0)
+
+
+def test_unknown_model_is_named():
+    with pytest.raises(ValueError, match="no model 'lsa'; there are lda, hdp, mt_hdp"):
+        get("lsa")
+
+
+def test_tasks_are_needed():
+    with pytest.raises(CorpusError, match="mt_hdp: expected a corpus with groups"):
+        get("mt_hdp").numpyro(Corpus([0, 1], [0, 2]), 4)
+
+
+def test_a_task_without_documents_is_a_draw_from_its_prior():
+    model = get("mt_hdp")
+    corpus = Corpus([0, 1, 1], [0, 2, 3], group=[0, 2], group_names=["a", "b", "c"])
+    rng = np.random.default_rng(0)
+    kernel = model.kernel()
+    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+    draws = []
+    for _ in range(4000):
+        state = kernel.step(rng, state)
+        draws.append(kernel.snapshot(state)["alpha"][1])
+    # Gamma(1, 1), whose draws are independent here: the mean has a standard error of 0.016
+    assert abs(np.mean(draws) - 1.0) < 4.5 / np.sqrt(len(draws))
+
+
+def test_probes_depend_on_the_shape_of_the_corpus_alone():
+    a = Corpus([0, 1, 2, 3], [0, 2, 4])
+    b = Corpus([3, 2, 1, 0], [0, 2, 4])
+    for x, y in zip(Probes.of(a), Probes.of(b), strict=True):
+        assert np.array_equal(x, y)
+
+
+def test_empty_documents_carry_no_information():
+    model = get("hdp")
+    latents, corpus = model.simulate(Design(np.array([0, 3]), 3), np.random.default_rng(0))
+    without = corpus.take(np.array([1]))
+    assert model.log_joint(latents, corpus) == pytest.approx(model.log_joint(latents, without))

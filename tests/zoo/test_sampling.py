@@ -1,0 +1,193 @@
+"""`sample`: the same bits in any number of threads, after Ctrl-C and after kill -9; results as trees."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bnpzoo import Corpus, get, sample
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.inference import (
+    CheckpointError,
+    ResultsError,
+    chain,
+    corpus_of,
+    latents_of,
+    load,
+    model_of,
+    save,
+)
+
+DESIGN = Design(np.full(6, 5), 4, group=np.arange(6) % 2)
+SETTINGS = {"chains": 3, "tune": 20, "draws": 30, "thin": 2, "seed": 5}
+
+
+@pytest.fixture(scope="module")
+def subject():
+    model = get("mt_hdp")
+    return model, model.simulate(DESIGN, np.random.default_rng(2)).corpus
+
+
+@pytest.fixture(scope="module")
+def tree(subject):
+    return sample(*subject, **SETTINGS)
+
+
+def same_draws(a, b):
+    for group in ("posterior", "latents"):
+        assert set(a[group].data_vars) == set(b[group].data_vars)
+        for name, values in a[group].data_vars.items():
+            np.testing.assert_array_equal(values.values, b[group][name].values, err_msg=str(name))
+
+
+def test_tree_has_the_groups_of_arviz(tree):
+    assert set(tree.children) == {"posterior", "sample_stats", "latents", "observed_data", "constant_data"}
+    assert dict(tree["posterior"].sizes) | {"pair": 8} == dict(tree["posterior"].sizes)
+    assert tree["posterior"]["n_topics"].shape == (3, 30)
+    assert tree["posterior"]["alpha"].dims == ("chain", "draw", "task")
+    assert tree["latents"]["z"].shape == (3, 10, 30)
+    assert np.all(tree["sample_stats"]["seconds"] >= 0)
+    assert tree.attrs["variant"] == "sparse"
+    assert tree.attrs["interrupted"] == 0
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_threads_do_not_change_the_draws(subject, tree, workers):
+    same_draws(sample(*subject, **SETTINGS, workers=workers), tree)
+
+
+def test_seed_changes_the_draws(subject, tree):
+    other = sample(*subject, **(SETTINGS | {"seed": 6}))
+    assert np.any(other["posterior"]["log_joint"].values != tree["posterior"]["log_joint"].values)
+
+
+def test_draws_survive_the_disk(subject, tree, tmp_path):
+    model, corpus = subject
+    save(tree, tmp_path / "fit.nc")
+    back = load(tmp_path / "fit.nc")
+    same_draws(back, tree)
+    assert model_of(back) == model
+    assert corpus_of(back).digest() == corpus.digest()
+    assert list(tmp_path.iterdir()) == [tmp_path / "fit.nc"]
+    for (_, _, ours), (_, _, theirs) in zip(latents_of(tree), latents_of(back), strict=True):
+        assert ours.keys() == theirs.keys()
+        assert np.isfinite(model.log_joint(ours, corpus))
+        assert len(ours["root"]) == ours["z"].max() + 2
+        for name, value in ours.items():
+            np.testing.assert_array_equal(value, theirs[name])
+
+
+def test_paranoid_mode_changes_nothing(subject, tree):
+    same_draws(sample(*subject, **SETTINGS, paranoid=True), tree)
+
+
+def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
+    def interrupt(number, done, total, note=""):
+        if number == 1 and done == 40:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)
+
+    part = sample(*subject, **SETTINGS, progress=interrupt, checkpoint=tmp_path / "run", workers=1)
+    assert part.attrs["interrupted"] == 1
+    n = part["posterior"].sizes["draw"]
+    assert part["posterior"].sizes["chain"] == 2
+    assert n == 10
+    np.testing.assert_array_equal(
+        part["posterior"]["log_joint"].values[0], tree["posterior"]["log_joint"].values[0, :n]
+    )
+    whole = sample(*subject, **SETTINGS, checkpoint=tmp_path / "run", resume=True)
+    assert whole.attrs["interrupted"] == 0
+    same_draws(whole, tree)
+
+
+def test_kill_and_resume_gives_the_same_bits(subject, tree, tmp_path):
+    model, corpus = subject
+    script = textwrap.dedent(
+        f"""
+        import os, signal, sys
+        import numpy as np
+        from bnpzoo import get, sample
+        from bnpzoo.zoo.contract import Design
+        from bnpzoo.zoo.inference import chain
+        chain.CHECKPOINT_SECONDS = 0.0
+        model = get("mt_hdp")
+        design = Design(np.full(6, 5), 4, group=np.arange(6) % 2)
+        corpus = model.simulate(design, np.random.default_rng(2)).corpus
+        def die(number, done, total, note=""):
+            if number == 1 and done == 41:
+                os.kill(os.getpid(), signal.SIGKILL)
+        sample(model, corpus, **{SETTINGS!r}, progress=die, checkpoint=sys.argv[1], workers=2)
+        """
+    )
+    killed = subprocess.run([sys.executable, "-c", script, str(tmp_path / "run")], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert (tmp_path / "run" / "chain-1.npz").exists()
+    same_draws(sample(model, corpus, **SETTINGS, checkpoint=tmp_path / "run", resume=True), tree)
+
+
+def test_interrupt_before_the_first_draw_goes_on(subject):
+    def interrupt(number, done, total, note=""):
+        if number == 0 and done == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)
+
+    with pytest.raises(KeyboardInterrupt):
+        sample(*subject, **SETTINGS, progress=interrupt)
+
+
+def test_an_error_in_a_chain_stops_all(subject, monkeypatch):
+    def fail(self):
+        raise RuntimeError("no quantities today")
+
+    monkeypatch.setattr(chain.Chain, "_record", fail)
+    with pytest.raises(RuntimeError, match="no quantities today"):
+        sample(*subject, **SETTINGS)
+
+
+def test_checkpoints_of_another_run_are_refused(subject, tmp_path):
+    sample(*subject, **SETTINGS, checkpoint=tmp_path)
+    with pytest.raises(CheckpointError, match="holds the checkpoints of a run"):
+        sample(*subject, **SETTINGS, checkpoint=tmp_path)
+    with pytest.raises(CheckpointError, match="was made with seed = 5, this run has 6"):
+        sample(*subject, **(SETTINGS | {"seed": 6}), checkpoint=tmp_path, resume=True)
+    (tmp_path / "chain-0.npz").write_bytes(b"PK\x03\x04 torn")
+    with pytest.raises(CheckpointError, match=r"chain-0\.npz: cannot be read"):
+        sample(*subject, **SETTINGS, checkpoint=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"backend": "bugs"}, "backend: expected one of kernel, numpyro, stan"),
+        ({"chains": 0}, "chains: expected at least 1"),
+        ({"draws": 0}, "draws: expected at least 1"),
+        ({"thin": 0}, "thin: expected at least 1"),
+        ({"truncation": 5}, "truncation: kernels have none"),
+        ({"backend": "numpyro"}, "truncation: backend 'numpyro' needs one"),
+        ({"backend": "numpyro", "truncation": 1}, "truncation: expected at least 2"),
+        ({"backend": "numpyro", "variant": "dense"}, "checkpoint and variant are for kernels"),
+        ({"variant": "quick"}, "no variant 'quick'"),
+    ],
+)
+def test_bad_arguments_are_named(subject, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sample(*subject, **arguments)
+
+
+def test_a_corpus_without_tokens_is_refused():
+    with pytest.raises(ValueError, match="at least one token"):
+        sample(get("lda"), Corpus([], [0, 0], n_words=3))
+
+
+def test_files_that_hold_no_draws_are_refused(tmp_path):
+    with pytest.raises(ResultsError, match="there is no such file"):
+        load(tmp_path / "none.nc")
+    torn = Path(tmp_path / "torn.nc")
+    torn.write_bytes(b"\x89HDF\r\n torn")
+    with pytest.raises(ResultsError, match="expected draws as netCDF"):
+        load(torn)
