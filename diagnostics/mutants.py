@@ -1,168 +1,217 @@
 """Deliberately wrong kernels: a rung of the ladder that none of them can fail is no evidence.
 
-A mutant is a small change in the source of the kernels, of the sort that a programmer makes. It is applied
-to a copy of the whole room, so that a mutated sampler differs from the right one in nothing else.
+A mutant is a small change in the source of the kernels, of the sort that a programmer makes.
 """
 
-import importlib.util
-import shutil
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 
-from .. import kernels
-from ..kernels.jit import CACHE_DIRECTORY
-from ..zoo.contract import Kernel
-from ..zoo.models import MODELS
+from .toolbox import PLAIN_PYTHON, Change, load_toolbox
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change in one file of the kernels.
+    """A wrong kernel.
 
     Attributes
     ----------
     id : str
     models : tuple of str
         Models whose sampler it makes wrong.
-    file : str
-        Of the room ``kernels``.
-    find, replace : str
-        `find` occurs exactly once in the file.
+    change : Change
     about : str
         What is wrong.
+    variant : str
+        Of the sampler; other variants may be right.
     """
 
     id: str
     models: tuple[str, ...]
-    file: str
-    find: str
-    replace: str
+    change: Change
     about: str
+    variant: str = "sparse"
 
-    def kernels(self, model_id: str) -> dict[str, Kernel]:
-        """Return the mutated samplers of a model, by variant."""
-        return MODELS[model_id].kernels_of(self.toolbox())
-
-    def toolbox(self) -> ModuleType:
-        """Import the copy of the kernels with this change in it, and make it first if need be."""
-        name = f"bnpzoo_mutant_{self.id.replace('-', '_')}"
-        if name in sys.modules:
-            return sys.modules[name]
-        folder = self._write(CACHE_DIRECTORY / "mutants" / name)
-        spec = importlib.util.spec_from_file_location(
-            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
-        )
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
-
-    def _write(self, folder: Path) -> Path:
-        # A stable place, so that numba finds what it compiled before; the cache of a copy is keyed by its
-        # own source, as that of the original is.
-        source = Path(kernels.__file__).parent
-        shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-        path = folder / self.file
-        text = path.read_text(encoding="utf-8")
-        if text.count(self.find) != 1:
-            found = text.count(self.find)
-            raise ValueError(f"mutant {self.id}: expected its text once in {self.file}, found {found}")
-        path.write_text(text.replace(self.find, self.replace), encoding="utf-8")
-        return folder
+    def toolbox(self, compiled: bool = True) -> ModuleType:
+        """Import the kernels with this change in them."""
+        return load_toolbox(self.change) if compiled else load_toolbox(self.change, PLAIN_PYTHON)
 
 
 ALL = ("lda", "hdp", "mt_hdp")
 STICKS = ("hdp", "mt_hdp")
+OLD = "coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "own-count-kept", ALL, "token_pass.py",
-        "(prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)",
-        "(prior[old] + doc_count[old]) / (total[old] - 1 + smoothing)",
-        "the token's own count is not taken out of its document",
+        "own-count-kept", ALL,
+        Change("token_pass.py", OLD, OLD.replace("(doc_count[old] - 1)", "doc_count[old]")),
+        "a token's own count is not taken out of its document",
     ),
     Mutant(
-        "normaliser-dropped", ALL, "token_pass.py",
-        "coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + smoothing)",
-        "coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + eta)",
-        "the topic's normaliser has eta instead of V eta after a move",
+        "own-total-kept", ALL,
+        Change("token_pass.py", OLD, OLD.replace("total[old] - 1", "total[old]")),
+        "a token's own count is not taken out of the total of its topic",
     ),
     Mutant(
-        "stale-mass", ALL, "token_pass.py",
-        "mass = mass_without + (coefficient[new] - kept)",
-        "mass = mass_without",
-        "the mass of the smooth part is not updated for the topic that a token moved to",
+        "normaliser-dropped", ALL,
+        Change(
+            "token_pass.py",
+            "coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + smoothing)",
+            "coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + eta)",
+        ),
+        "the normaliser of the topic that a token moved to has eta instead of V eta",
     ),
     Mutant(
-        "stale-total", ALL, "token_pass.py",
-        "                total[old] -= 1\n                doc_count[old] -= 1",
-        "                doc_count[old] -= 1",
+        "stale-mass", ALL,
+        Change("token_pass.py", "mass = mass_without + (coefficient[new] - kept)", "mass = mass_without"),
+        "the mass is not updated for the topic that a token moved to",
+    ),
+    Mutant(
+        "stale-total", ALL,
+        Change(
+            "token_pass.py",
+            "                total[old] -= 1\n                doc_count[old] -= 1",
+            "                doc_count[old] -= 1",
+        ),
         "the total of the topic that a token left is not decremented",
     ),
     Mutant(
-        "tables-off-by-one", ALL, "random.py",
-        "if rng.random() * (r + j) < r:",
-        "if rng.random() * (r + j + 1) < r:",
-        "table counts are drawn with r / (r + j) for the j-th customer instead of r / (r + j - 1)",
+        "stale-coefficient", ALL,
+        Change(
+            "token_pass.py",
+            "mass -= coefficient[k]\n            coefficient[k] = prior[k] / (total[k] + smoothing)",
+            "mass -= coefficient[k]",
+        ),
+        "the coefficients of a document's topics keep its counts when it is left",
     ),
     Mutant(
-        "jacobian-forgotten", ALL, "smoothing.py",
-        "out = target.prior[0] * x - target.prior[1] * eta",
-        "out = (target.prior[0] - 1.0) * x - target.prior[1] * eta",
+        "document-count-kept", ALL,
+        Change("token_pass.py", "                scratch.doc_count[old] -= 1\n", ""),
+        "the dense pass does not take a token out of the counts of its document",
+        variant="dense",
+    ),
+    Mutant(
+        "tables-off-by-one", ALL,
+        Change("random.py", "if rng.random() * (r + j) < r:", "if rng.random() * (r + j + 1) < r:"),
+        "tables are opened with r / (r + j) by the j-th customer instead of r / (r + j - 1)",
+    ),
+    Mutant(
+        "companion-forgotten", ALL,
+        Change(
+            "random.py",
+            "log_beta_variate(rng, parts * current, float(n))",
+            "log_beta_variate(rng, parts * current + 1.0, float(n))",
+        ),
+        "concentrations: Beta(c + 1, n) without the binary variable that goes with it",
+    ),
+    Mutant(
+        "jacobian-forgotten", ALL,
+        Change(
+            "smoothing.py",
+            "out = target.prior[0] * x - target.prior[1] * eta",
+            "out = (target.prior[0] - 1.0) * x - target.prior[1] * eta",
+        ),
         "the slice move on log eta lacks the Jacobian of the logarithm",
     ),
     Mutant(
-        "gamma-function-missing", ALL, "smoothing.py",
-        "out += math.lgamma(mass) - math.lgamma(mass + n)",
-        "out -= math.lgamma(mass + n)",
+        "gamma-function-missing", ALL,
+        Change(
+            "smoothing.py", "out += math.lgamma(mass) - math.lgamma(mass + n)", "out -= math.lgamma(mass + n)"
+        ),
         "the density of eta lacks one Gamma(V eta) a topic",
     ),
     Mutant(
-        "rate-without-parts", ("lda",), "random.py",
-        "rate -= parts * log_beta_variate",
-        "rate -= log_beta_variate",
+        "parts-forgotten", ("lda",),
+        Change("random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
         "the rate of alpha lacks the factor K",
     ),
     Mutant(
-        "whole-rest-for-new", STICKS, "hdp.py",
-        "documents.rest[g] = documents.alpha[g] * shapes[n_topics]",
-        "documents.rest[g] = documents.alpha[g]",
-        "a new topic is weighted by the whole concentration, not by the part that the topics in use leave",
+        "small-shapes-wrong", STICKS,
+        Change("random.py", "rng.standard_exponential() / shape", "rng.standard_exponential()"),
+        "gamma variates of shapes below 1 are multiplied by U instead of U^(1/shape)",
     ),
     Mutant(
-        "gamma-ignored", STICKS, "hdp.py",
-        "    shapes[n_topics] = documents.gamma[0]\n    dirichlet(rng, shapes, n_topics + 1, shapes)",
-        "    shapes[n_topics] = 1.0\n    dirichlet(rng, shapes, n_topics + 1, shapes)",
-        "the root is drawn as if gamma were 1",
+        "new-topic-too-likely", STICKS,
+        Change(
+            "token_pass.py",
+            "    rest = documents.rest[g] / n_words\n    mass = recount(",
+            "    rest = documents.rest[g]\n    mass = recount(",
+        ),
+        "the weight of a new topic lacks the probability 1/V of its word",
     ),
     Mutant(
-        "alpha-after-sticks", STICKS, "hdp.py",
-        """        update_alpha(rng, state.tokens, state.documents, tables, state.alpha_prior)
-    update_sticks(rng, state, tables)""",
-        """        update_sticks(rng, state, tables)
-        update_alpha(rng, state.tokens, state.documents, tables, state.alpha_prior)""",
-        "alpha is drawn after the prior of the documents, which keeps the old one",
+        "whole-rest-for-new", STICKS,
+        Change(
+            "hdp.py",
+            "documents.rest[g] = documents.alpha[g] * shapes[n_topics]",
+            "documents.rest[g] = documents.alpha[g]",
+        ),
+        "a new topic is weighted by the whole concentration, without regard to the topics in use",
     ),
     Mutant(
-        "share-from-gamma", STICKS, "hdp.py",
-        "log_beta_variate(rng, 1.0, documents.gamma[0])",
-        "log_beta_variate(rng, documents.gamma[0], 1.0)",
+        "share-from-gamma", STICKS,
+        Change(
+            "hdp.py",
+            "log_beta_variate(rng, 1.0, documents.gamma[0])",
+            "log_beta_variate(rng, documents.gamma[0], 1.0)",
+        ),
         "the stick of a new topic is Beta(gamma, 1), not Beta(1, gamma)",
     ),
     Mutant(
-        "task-tables-forgotten", ("mt_hdp",), "hdp.py",
-        "shapes[:n_topics] = tables[g] + documents.alpha0[0] * documents.root[:n_topics]",
-        "shapes[:n_topics] = tables[g] + documents.root[:n_topics]",
-        "the sticks of a task are drawn with concentration 1 instead of alpha0",
+        "gamma-ignored", STICKS,
+        Change("hdp.py", "shapes[n_topics] = documents.gamma[0]", "shapes[n_topics] = 1.0"),
+        "the root is drawn as if gamma were 1",
+    ),
+    Mutant(
+        "tables-from-alpha", STICKS,
+        Change("hdp.py", "count[k], documents.prior[g, k])", "count[k], documents.alpha[g])"),
+        "tables of a topic are drawn with alpha instead of alpha times its weight",
+    ),
+    Mutant(
+        "gamma-from-tables", STICKS,
+        Change(
+            "hdp.py",
+            "state.gamma_prior, n_topics, np.array([dishes.sum()])",
+            "state.gamma_prior, dishes.sum(), np.array([dishes.sum()])",
+        ),
+        "gamma is drawn as if every table had a topic of its own",
+    ),
+    Mutant(
+        "alpha-after-sticks", STICKS,
+        Change(
+            "hdp.py",
+            """        update_alpha(rng, state.tokens, state.documents, tables, state.alpha_prior)
+    update_sticks(rng, state, tables)""",
+            """        update_sticks(rng, state, tables)
+        update_alpha(rng, state.tokens, state.documents, tables, state.alpha_prior)""",
+        ),
+        "alpha is drawn after the prior of the documents, which keeps the old one",
+    ),
+    Mutant(
+        "task-concentration-ignored", ("mt_hdp",),
+        Change(
+            "hdp.py",
+            "shapes[:n_topics] = tables[g] + documents.alpha0[0] * documents.root[:n_topics]",
+            "shapes[:n_topics] = tables[g] + documents.root[:n_topics]",
+        ),
+        "the sticks of a task are drawn as if alpha0 were 1",
+    ),
+    Mutant(
+        "task-tables-not-drawn", ("mt_hdp",),
+        Change(
+            "hdp.py",
+            "at_root[g, k] = crt(rng, tables[g, k], documents.alpha0[0] * documents.root[k])",
+            "at_root[g, k] = tables[g, k]",
+        ),
+        "every table of a document counts as a table of its task",
+    ),
+    Mutant(
+        "first-customer-forgotten", ("mt_hdp",),
+        Change("hdp.py", "            a += 1.0\n", "            a += 0.0\n"),
+        "the sticks of a new topic are broken as if no token had chosen it",
     ),
 )  # fmt: skip
 
 
-def mutants_of(model_id: str) -> Iterator[Mutant]:
-    """Mutants that make the sampler of `model_id` wrong."""
-    return (mutant for mutant in MUTANTS if model_id in mutant.models)
+def mutants_of(model_id: str) -> list[Mutant]:
+    """Mutants that make a sampler of `model_id` wrong."""
+    return [mutant for mutant in MUTANTS if model_id in mutant.models]

@@ -60,7 +60,7 @@ class Lda(CollapsedTopicModel):
     )
     kernels: ClassVar[Mapping[str, Kernel]]
 
-    n_topics: int = field(default=10, metadata={"hyper": False})
+    n_topics: int = field(default=10, metadata={"hyper": False, "small": 3})
     alpha: Hyperparameter = Gamma(1.0, 1.0)
     eta: Hyperparameter = Gamma(1.0, 10.0)
 

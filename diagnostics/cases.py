@@ -1,0 +1,172 @@
+"""A sampler of the zoo before a rung of the ladder: on which data, with which settings."""
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..zoo.contract import Design, Gamma, Kernel, Model
+from ..zoo.models import MODELS
+from .geweke import geweke
+from .mutants import MUTANTS
+from .oracle import Oracle, agrees_with_oracle
+from .sbc import sbc
+from .sequential import sequential
+from .subject import ModelSubject
+from .token_law import joint
+from .toolbox import PLAIN_PYTHON, Change, load_toolbox, source_hash
+from .verdict import Verdict
+
+RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc")
+"""From cheap to dear."""
+
+BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
+    "ci": {
+        "joint": {"states": 40},
+        "oracle": {"chains": 4, "draws": 4000},
+        "sequential": {"samples": 500, "transitions": 5},
+        "geweke": {"draws": 1000, "chains": 40, "transitions": 50},
+        "sbc": {"replications": 100, "draws": 15},
+    },
+    "full": {
+        "joint": {"states": 400},
+        "oracle": {"chains": 4, "draws": 25_000},
+        "sequential": {"samples": 2000, "transitions": 10},
+        "geweke": {"draws": 5000, "chains": 100, "transitions": 150},
+        "sbc": {"replications": 500, "draws": 63},
+    },
+}
+"""Settings of each rung: seconds for ``ci``, a minute or two for ``full``."""
+
+PRIOR = Gamma(2.0, 2.0)
+"""Of every hyperparameter."""
+
+FIXED = 0.6
+"""Every hyperparameter before the oracle of budget ``ci``, which is exact then."""
+
+DESIGN = Design(np.array([6, 5, 0, 7]), n_words=4, group=np.array([0, 0, 1, 1]))
+"""Small enough to be fast; has an empty document, two groups, and two documents of one group in a row."""
+
+MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1])).corpus(np.array([0, 1, 0, 1, 1]))
+"""Small enough for the oracle to enumerate."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sampler before a rung.
+
+    Attributes
+    ----------
+    model, variant, rung, budget : str
+    seed : int
+    mutant : str
+        Id of a mutant; empty for the right sampler.
+    """
+
+    model: str
+    variant: str
+    rung: str
+    budget: str = "ci"
+    seed: int = 0
+    mutant: str = ""
+
+    @property
+    def subject(self) -> str:
+        """What is judged."""
+        return f"{self.model}/{self.variant}" + (f" with {self.mutant}" if self.mutant else "")
+
+    @property
+    def stem(self) -> str:
+        """Name of its files."""
+        parts = (self.model, self.variant, self.mutant, self.rung, self.budget)
+        return ".".join(part for part in parts if part)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What is changed in the kernels."""
+        plain = (PLAIN_PYTHON,) if self.rung == "joint" else ()
+        return (*(mutant.change for mutant in MUTANTS if mutant.id == self.mutant), *plain)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The sampler."""
+        return _kernels(self.model, self.changes)[self.variant]
+
+    def make_model(self) -> Model:
+        """Make the model, small, its hyperparameters sampled unless the oracle is to be exact."""
+        cls = MODELS[self.model]
+        small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
+        hyper = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIOR
+        return cls(**small, **dict.fromkeys(cls().hyperparameters(), hyper))
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that the result depends on: settings, kernels, the classes of the model, version."""
+        digest = hashlib.sha256()
+        for part in (self, BUDGETS[self.budget][self.rung], self.make_model(), source_hash(*self.changes)):
+            digest.update(repr(part).encode())
+        digest.update(__version__.encode())
+        for cls in MODELS[self.model].__mro__:
+            if cls.__module__.startswith(Model.__module__.rpartition(".")[0]):
+                digest.update(Path(inspect.getfile(cls)).read_bytes())
+        return digest.hexdigest()[:16]
+
+
+@cache
+def _kernels(model: str, changes: tuple[Change, ...]) -> dict[str, Kernel]:
+    return MODELS[model].kernels_of(load_toolbox(*changes))
+
+
+class CaseSubject(ModelSubject):
+    """The sampler of a case as a `Subject`."""
+
+    def __init__(self, case: Case):
+        design = Design.of(MICRO) if case.rung == "oracle" else DESIGN
+        super().__init__(case.make_model(), design, case.variant)
+        self.case = case
+        self.name = case.subject
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of the case."""
+        return self.case.kernel
+
+
+def rungs_of(model_id: str) -> list[str]:
+    """Rungs that a model is made for, by its card; from cheap to dear."""
+    return [rung for rung in RUNGS if rung in MODELS[model_id].card.evidence]
+
+
+def climb(
+    case: Case, store: Path | None = None, progress: Callable[[int, int], None] | None = None
+) -> Verdict:
+    """Judge a sampler on one rung.
+
+    Parameters
+    ----------
+    case : Case
+    store : Path, optional
+        Folder for what the rung may take up after an interruption.
+    progress : (done, total) -> None, optional
+    """
+    settings = BUDGETS[case.budget][case.rung]
+    if case.rung == "joint":
+        return joint(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **settings)
+    subject = CaseSubject(case)
+    common = {"seed": case.seed, "progress": progress, **settings}
+    match case.rung:
+        case "oracle":
+            return agrees_with_oracle(subject, Oracle.of_model(subject.model, MICRO), MICRO, **common)
+        case "sequential":
+            return sequential(subject, **common)
+        case "geweke":
+            return geweke(subject, **common)
+        case "sbc":
+            return sbc(subject, store=store, **common)
+    raise ValueError(f"no rung {case.rung!r}; there are {', '.join(RUNGS)}")
