@@ -15,6 +15,7 @@ from arviz_stats.base.array import array_stats
 from markupsafe import Markup
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath, text_to_path
@@ -23,14 +24,14 @@ from matplotlib.textpath import TextPath, text_to_path
 _COLOURS = ("#3f7fbf", "#d9822b", "#3c9a6a", "#9a6cc0", "#c25b5b", "#8a8a3c")
 
 _INK, _LINE = "#010203", "#040506"  # stand for the page's own colours, which matplotlib cannot name
-_STYLE: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none", "svg.hashsalt": "bnpzoo", "figure.facecolor": "none", "axes.facecolor": "none",
     "text.color": _INK, "axes.labelcolor": _INK, "xtick.labelcolor": _INK, "ytick.labelcolor": _INK,
     "axes.edgecolor": _LINE, "xtick.color": _LINE, "ytick.color": _LINE, "axes.linewidth": 0.8,
     "axes.spines.top": False, "axes.spines.right": False, "font.size": 8.0, "axes.labelsize": 8.0,
     "xtick.labelsize": 7.5, "ytick.labelsize": 7.5, "axes.formatter.useoffset": False,
 }  # fmt: skip
-_FLAT: Any = {"color": _LINE, "linewidth": 0.9, "linestyle": (0, (3, 3)), "zorder": 1}
+FLAT: Any = {"color": _LINE, "linewidth": 0.9, "linestyle": (0, (3, 3)), "zorder": 1}
 _WIDTH, _HEIGHT = 3.7, 1.9  # inches
 _TRACE_POINTS, _RANK_POINTS, _BINS = 250, 1000, 20
 
@@ -85,7 +86,7 @@ def convergence_plots(fits: Sequence[np.ndarray]) -> dict[str, Markup]:
     dict of str to Markup
         ``"trace"``, ``"rank"`` and ``"ecdf"``, as SVG without any text of the user's.
     """
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         ranks = _ranks(fits)
         return {"trace": _trace(fits), "rank": _rank_histogram(ranks), "ecdf": _ecdf_difference(ranks)}
 
@@ -129,7 +130,7 @@ def _rank_histogram(ranks: xr.Dataset) -> Markup:
         visuals={"dist": {"width": 1.1}, **dict.fromkeys(hidden, False)},
         **_layout([colour(i) for i in range(n_lanes)]),
     )
-    _axes(collection).axhline(1.0, **_FLAT)
+    _axes(collection).axhline(1.0, **FLAT)
     _axes(collection).set_ylim(0.0)
     return _svg(collection, "fractional rank")
 
@@ -145,7 +146,7 @@ def _ecdf_difference(ranks: xr.Dataset) -> Markup:
     collection = PlotCollection.wrap(ranks, **_layout([colour(i) for i in range(n_lanes)]))
     collection.map(ecdf_line, "ecdf", data=ranks.azstats.ecdf(dim="draw", pit=True, npoints=length))
     _axes(collection).axhspan(-band, band, color=_LINE, alpha=0.2, linewidth=0, zorder=0)
-    _axes(collection).axhline(0.0, **_FLAT)
+    _axes(collection).axhline(0.0, **FLAT)
     return _svg(collection, "fractional rank")
 
 
@@ -179,11 +180,16 @@ def _axes(collection: PlotCollection) -> Axes:
 
 
 def _svg(collection: PlotCollection, xlabel: str) -> Markup:
-    """Take the figure of `collection` as SVG without a fixed size, and close it."""
+    """Label the axis of `collection`, and take its figure as SVG."""
     figure = collection.viz["figure"].item()
     figure.set_layout_engine("constrained")
     _axes(collection).set_xlabel(xlabel)
     _axes(collection).margins(x=0.01)
+    return svg_of(figure)
+
+
+def svg_of(figure: Figure) -> Markup:
+    """Take a figure that was drawn under `STYLE` as SVG without a fixed size, and close it."""
     buffer = io.StringIO()
     figure.savefig(
         buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
