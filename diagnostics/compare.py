@@ -33,7 +33,7 @@ class Row:
         Name and coordinates, as in ``same_topic[3]``.
     mean, mcse, ess, ess_per_second : dict of str to float
         By fit. ESS is the bulk effective sample size of all chains of a fit; it is divided by the seconds
-        that they took, summed over chains.
+        that they took, warm-up included, summed over chains.
     difference : dict of (str, str) to float
         For each pair of fits, the second's mean less the first's in units of
         ``sqrt(mcse_1² + mcse_2²)``; infinite for constants that differ.
