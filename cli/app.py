@@ -17,10 +17,19 @@ class Commands(TyperGroup):
         """Run a command; ``--debug`` lets its errors through with their traceback."""
         try:
             return super().invoke(ctx)
-        except (ValueError, OSError) as error:
-            if ctx.params.get("debug"):
+        except Exception as error:
+            if ctx.params.get("debug") or not _foreseeable(error):
                 raise
             fail(str(error))
+
+
+def _foreseeable(error: Exception) -> bool:
+    """Whether the user can do something about `error`, whose message says what."""
+    if isinstance(error, (ValueError, OSError)):
+        return True
+    from ..zoo.inference.stan import StanMissing
+
+    return isinstance(error, StanMissing)
 
 
 app = typer.Typer(

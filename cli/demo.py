@@ -11,11 +11,11 @@ from .fit import announce
 from .inputs import Seed
 
 # Small enough for NUTS to mix well in a minute or two.
-DOCUMENTS, LENGTH, WORDS = 12, 15, 20
+DOCUMENTS, LENGTH, WORDS = 10, 12, 10
 RUNS: dict[str, dict[str, Any]] = {
-    "kernel": {"tune": 500, "draws": 1000, "thin": 10},
-    "numpyro": {"tune": 500, "draws": 1000, "truncation": 12},
-    "stan": {"tune": 500, "draws": 1000, "truncation": 12},
+    "kernel": {"tune": 500, "draws": 1000, "thin": 20},
+    "numpyro": {"tune": 300, "draws": 500, "truncation": 10},
+    "stan": {"tune": 300, "draws": 500, "truncation": 10},
 }
 
 
@@ -39,9 +39,9 @@ def demo(
     from ..zoo.inference import sample
 
     design = Design(np.full(DOCUMENTS, LENGTH), WORDS)
-    truth = models.get("hdp", gamma=1.5, alpha=1.0, eta=0.2)
+    truth = models.get("hdp", gamma=1.0, alpha=1.0, eta=0.2)
     _, corpus = truth.simulate(design, np.random.default_rng(seed))
-    model = models.get("hdp", gamma=1.5, alpha=Gamma(2.0, 2.0), eta=0.2)
+    model = models.get("hdp", gamma=1.0, alpha=Gamma(2.0, 2.0), eta=0.2)
     announce(model, corpus)
     fits = []
     for backend, run in RUNS.items():

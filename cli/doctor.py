@@ -19,6 +19,7 @@ def doctor(as_json: Json = False) -> None:
     findings = {
         "Python": f"{platform.python_version()} at {sys.executable}",
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "Stan": _stan(),
         "JAX devices": _jax_devices(),
         "kernel cache": _kernel_cache(),
     }
@@ -37,6 +38,16 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _stan() -> str:
+    from ..zoo.inference.stan import StanMissing, find_stan
+
+    try:
+        engine = find_stan()
+    except StanMissing as missing:
+        return str(missing)
+    return f"{engine.name} {engine.version}"
 
 
 def _jax_devices() -> str:

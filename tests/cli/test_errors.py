@@ -84,3 +84,10 @@ def test_settings():
 def test_settings_that_cannot_be_read(text):
     with pytest.raises(ValueError, match="--set"):
         parse_settings([text])
+
+
+def test_stan_that_is_not_there_is_an_error_with_the_way_to_get_it(run, corpus_file, monkeypatch):
+    monkeypatch.setattr("bnpzoo.zoo.inference.stan._cmdstan_version", lambda: None)
+    monkeypatch.setattr("bnpzoo.zoo.inference.stan._installed", lambda distribution: None)
+    assert_one_line(run("fit", "lda", corpus_file, "--backend", "stan"), "install_cmdstan", "pystan")
+    assert "install_cmdstan" in run("doctor").stdout.replace("\n", "").replace(" ", "")
