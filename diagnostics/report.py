@@ -54,14 +54,9 @@ def write_report(
     comparison = comparison or compare(trees)
     label, first = next(iter(trees.items()))
     model, corpus = model_of(first), corpus_of(first)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    html = environment.get_template("report.html").render(
+    write_page(
+        path,
+        "report.html",
         card=model.card,
         equations=[(e.where, equation(e.latex), e.meaning) for e in model.card.equations],
         comparison=comparison,
@@ -76,6 +71,18 @@ def write_report(
         heldout=heldout or {},
         version=first.attrs["bnpzoo_version"],
     )
+
+
+def write_page(path: str | Path, template: str, **values: Any) -> None:
+    """Write an HTML file from a template, whole or not at all; all text in `values` is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    html = environment.get_template(template).render(values)
     with replace_on_success(path) as temporary:
         temporary.write_text(html, encoding="utf-8")
 
