@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from arviz_stats.base.array import array_stats
-from scipy.stats import gamma, norm, qmc
+from scipy.stats import gamma, qmc
+from scipy.stats import t as student_t
 
 from ..zoo.contract import Design, Gamma, Model
 from ..zoo.corpus import Corpus
@@ -216,12 +217,16 @@ def agrees_with_oracle(
     path = np.moveaxis(np.array(paths), 2, 0)
     mean = path.mean((1, 2))
     mcse = np.array([_mcse(one) for one in path])
-    z = (mean - probe.exact.mean) / np.hypot(
-        np.maximum(mcse, probe.least_error(chains * draws)), probe.exact.se
-    )
+    least = np.maximum(mcse, probe.least_error(chains * draws))
+    z = (mean - probe.exact.mean) / np.hypot(least, probe.exact.se)
+    # Welch and Satterthwaite: few replicates of the oracle make for Student's law, exact numbers for the normal.
+    freedom = np.full(z.size, np.inf)
+    inexact = probe.exact.se > 0
+    ratio = least[inexact] / probe.exact.se[inexact]
+    freedom[inexact] = (len(oracle.log_joint) - 1) * (1.0 + ratio**2) ** 2
     table = table_of(
         probe.names,
-        p_value=2.0 * norm.sf(np.abs(z)),
+        p_value=2.0 * student_t.sf(np.abs(z), freedom),
         z=z,
         mean=mean,
         mcse=mcse,

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, Protocol
 
 import numpy as np
 
-from ..zoo.contract import Design, Latents, Model, Probes
+from ..zoo.contract import Design, Kernel, Latents, Model, Probes
 from ..zoo.corpus import Corpus
 from .verdict import FALSE_ALARM_RATE, Verdict
 
@@ -61,10 +61,16 @@ class ModelSubject:
     ):
         self.model = model
         self.design = design
-        self.kernel = model.kernel(variant)
+        self.variant = variant
+        self.model.kernel(variant)  # raises now, and not in the middle of a test, if there is none
         n_tokens = int(np.sum(design.doc_lengths))
         self.probes = probes or Probes.of(design.corpus(np.zeros(n_tokens, np.int32)))
         self.name = model.card.id if variant is None else f"{model.card.id}/{variant}"
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel; looked up anew in every process, as compiled functions do not survive a journey."""
+        return self.model.kernel(self.variant)
 
     def draw_latents(self, rng: np.random.Generator) -> Latents:
         """Draw latent variables from the prior."""
@@ -76,10 +82,11 @@ class ModelSubject:
 
     def transitions(self, rng: np.random.Generator, latents: Latents, data: Corpus) -> Iterator[Latents]:
         """Latents after each further sweep."""
-        state = self.kernel.load(latents, data, self.model)
+        kernel = self.kernel
+        state = kernel.load(latents, data, self.model)
         while True:
-            state = self.kernel.step(rng, state)
-            yield self.kernel.snapshot(state)
+            state = kernel.step(rng, state)
+            yield kernel.snapshot(state)
 
     def transition(self, rng: np.random.Generator, latents: Latents, data: Corpus) -> Latents:
         """Latents after one sweep."""
@@ -101,7 +108,8 @@ def _blaming(function: str) -> Iterator[None]:
     except BrokenSubject:
         raise
     except Exception as error:
-        raise BrokenSubject(f"{function} raised {type(error).__name__}: {error}") from error
+        first_line = str(error).partition("\n")[0]
+        raise BrokenSubject(f"{function} raised {type(error).__name__}: {first_line}") from error
 
 
 def name_of(subject: Any) -> str:

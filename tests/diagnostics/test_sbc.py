@@ -27,9 +27,9 @@ def test_right_subjects_pass(normal, chinese):
 
 
 def test_wrong_subjects_are_rejected(normal, chinese):
-    verdict = sbc(normal(width=2.0), replications=100, draws=31, thin=3, seed=1)
+    verdict = sbc(normal(width=2.0), replications=60, draws=31, thin=3, seed=1)
     assert verdict.status == "rejected", verdict
-    verdict = sbc(chinese(mistake="smoothing", n=6), replications=200, draws=31, thin=3, seed=1)
+    verdict = sbc(chinese(mistake="smoothing", n=6), replications=120, draws=31, thin=3, seed=1)
     assert verdict.status == "rejected", verdict
 
 

@@ -5,7 +5,9 @@ import pytest
 from bnpzoo.diagnostics.geweke import geweke
 from bnpzoo.diagnostics.sbc import sbc
 from bnpzoo.diagnostics.sequential import sequential
-from bnpzoo.diagnostics.subject import Bench, BrokenSubject
+from bnpzoo.diagnostics.subject import Bench, BrokenSubject, ModelSubject
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.models.lda import Lda
 
 
 def _after(calls, good, bad):
@@ -77,3 +79,36 @@ def test_names_of_vector_quantities(normal):
 def test_posterior_sbc_needs_extend(chinese):
     with pytest.raises(BrokenSubject, match="extend"):
         Bench(chinese()).extend(np.random.default_rng(0), {}, None)
+
+
+class Elsewhere(ModelSubject):
+    """Its kernel believes in another alpha than its generator."""
+
+    def transitions(self, rng, latents, data):
+        for moved in super().transitions(rng, latents | {"alpha": np.array(0.3)}, data):
+            yield moved | {"alpha": latents["alpha"]}
+
+
+def test_models_of_the_zoo_are_subjects():
+    model, design = Lda(n_topics=2, alpha=1.0, eta=0.5), Design(np.array([4, 0, 5]), 3)
+    assert sequential(ModelSubject(model, design), samples=200, seed=1).passed
+    assert sequential(Elsewhere(model, design), samples=500, seed=1).status == "rejected"
+    assert ModelSubject(model, design, "dense").name == "lda/dense"
+    with pytest.raises(ValueError, match="no variant 'wrong'"):
+        ModelSubject(model, design, "wrong")
+
+
+@pytest.mark.heavy
+def test_processes_give_the_same_ranks():
+    subject = ModelSubject(Lda(n_topics=2), Design(np.array([3, 4]), 3))
+    one, two = (
+        sbc(subject, replications=40, draws=7, thin=2, n_jobs=n, seed=1).groups["prior_sbc"] for n in (1, 2)
+    )
+    assert one.identical(two)
+
+
+def test_long_error_messages_become_one_line(broken):
+    def transition(*_):
+        raise TypeError("first line\nsecond line")
+
+    assert sequential(broken(transition=transition)).message == "transition raised TypeError: first line."
