@@ -106,10 +106,11 @@ class Comparison:
             broken = sum(not np.isfinite(list(row.mean.values())).all() for row in moving)
             if broken:
                 return f"{broken} of {n} test quantities of {fits} hold draws that are not finite."
+            weak = self.count("inconclusive")
             return (
                 f"{fits} disagree on {self.count('disagree')} of {n} test quantities; the largest difference "
                 f"is {worst.largest_difference:.1f} MCSE, in {worst.quantity}."
-            )
+            ) + (f" For {weak} others the chains mix too badly to tell: draw longer chains." if weak else "")
         rhat = max(row.rhat for row in moving)
         if len(self.labels) == 1:
             return f"The chains of {fits} agree on all {n} test quantities: R-hat is at most {rhat:.3f}."

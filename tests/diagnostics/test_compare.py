@@ -104,6 +104,14 @@ def test_chains_that_do_not_mix_are_inconclusive():
         assert "Not enough evidence" in alone.headline()
 
 
+def test_a_disagreement_does_not_hide_chains_that_do_not_mix():
+    drifting = np.cumsum(normal(chains=4, draws=400), axis=1)
+    fits = {name: fit({"x": normal(mean), "y": drifting}) for name, mean in (("a", 0.0), ("b", 1.0))}
+    result = compare(fits)
+    assert result.verdict == "disagree"
+    assert "For 1 others the chains mix too badly" in result.headline()
+
+
 def test_a_draw_that_is_not_finite_is_a_disagreement():
     broken = normal()
     broken[0, 0] = np.nan
