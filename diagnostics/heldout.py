@@ -223,6 +223,8 @@ def _check(frozen: FrozenTopics, test: Corpus) -> None:
         raise ValueError(f"prior: expected {n_topics} topics, found shape {frozen.prior.shape}")
     if not (np.all(frozen.words > 0) and np.all(frozen.prior >= 0)):
         raise ValueError("topics: expected positive word probabilities and a non-negative prior")
+    if frozen.inclusion is not None:
+        raise ValueError("topics: some may be off in a new document; score it by empirical likelihood")
     if n_groups > 1 and (test.group is None or test.group_of_doc.max(initial=0) >= n_groups):
         found = "none" if test.group is None else str(test.n_groups)
         raise ValueError(f"test corpus: expected the {n_groups} groups of the fit, found {found}")

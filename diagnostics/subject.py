@@ -21,6 +21,7 @@ class Subject(Protocol):
 
     A subject may also have a ``name``; ``transitions(rng, latents, data)``, an endless iterator over the
     latents of one chain on one data set, where that is cheaper than calling ``transition`` again and again;
+    ``start(rng, data)``, latents that a chain can start from where latents of the prior do not fit `data`;
     and ``extend(rng, latents, data)``, which posterior SBC needs: it draws new data, with latents of their
     own, given the latents of the old data, and returns latents and data of old and new together.
     """
@@ -92,6 +93,10 @@ class ModelSubject:
         """Latents after one sweep."""
         return next(self.transitions(rng, latents, data))
 
+    def start(self, rng: np.random.Generator, data: Corpus) -> Latents:
+        """Latents that a chain on `data` starts from."""
+        return self.model.initial_latents(data, rng)
+
     def quantities(self, latents: Latents, data: Corpus) -> Mapping[str, np.ndarray]:
         """Test quantities of the model."""
         return self.model.quantities(latents, data, self.probes)
@@ -157,6 +162,13 @@ class Bench:
             raise BrokenSubject("posterior SBC needs a subject with extend(rng, latents, data)")
         with _blaming("extend"):
             return extend(rng, latents, data)
+
+    def start(self, rng: np.random.Generator, data: Any) -> Any:
+        """Latents that a chain on `data` can start from."""
+        with _blaming("start"):
+            if hasattr(self.subject, "start"):
+                return self.subject.start(rng, data)  # type: ignore[attr-defined]
+        return self.draw_joint(rng)[0]
 
     def transitions(self, rng: np.random.Generator, latents: Any, data: Any) -> Iterator[Any]:
         """Latents after each further transition given `data`."""

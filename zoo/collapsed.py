@@ -55,7 +55,8 @@ def draw_words(
     z: np.ndarray, n_topics: int, n_words: int, eta: float, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw a word for each token, from topics drawn from Dirichlet(`eta`)."""
-    topics = np.cumsum([_dirichlet(np.full(n_words, eta), rng) for _ in range(n_topics)], axis=1)
+    topics = np.array([_dirichlet(np.full(n_words, eta), rng) for _ in range(n_topics)])
+    topics = np.cumsum(topics.reshape(n_topics, n_words), axis=1)
     u = rng.random(z.size)
     return np.array(
         [min(np.searchsorted(topics[k], x), n_words - 1) for k, x in zip(z, u, strict=True)], np.int32
@@ -92,6 +93,10 @@ class CollapsedTopicModel(Model):
         self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Latents:
         """Draw ``z`` and the sticks given the hyperparameters."""
+
+    def prior_rows(self, prior: np.ndarray, corpus: Corpus) -> np.ndarray:
+        """Row of `prior` (G, K + 1) for each document, int (D,); a single row serves every group."""
+        return corpus.group_of_doc if len(prior) > 1 else np.zeros(corpus.n_documents, np.int32)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """Length of a hyperparameter that is a vector; None for a scalar."""
@@ -139,7 +144,7 @@ class CollapsedTopicModel(Model):
         prior = self.document_prior(latents, corpus)
         counts = doc_topic_counts(latents["z"], corpus, prior.shape[1] - 1)
         counts = np.hstack([counts, np.zeros((corpus.n_documents, 1), np.int64)])
-        groups = prior_groups(prior, corpus)
+        groups = self.prior_rows(prior, corpus)
         return sum(log_dirichlet_multinomial(counts[groups == g], row) for g, row in enumerate(prior))
 
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
@@ -180,16 +185,18 @@ class CollapsedTopicModel(Model):
 
         Notes
         -----
+        Where the lengths of documents are drawn, a pair may lie beyond the last token; it shares no topic.
+
         The density of the sticks is left out of ``log_joint``: where a concentration is small, the rest of
         a stick is near ``exp(-E / concentration)``, and the logarithm of its density has no mean.
         """
         probes = probes or Probes.of(corpus)
         z = latents["z"]
         prior = self.document_prior(latents, corpus)
-        groups = prior_groups(prior, corpus)
+        groups = self.prior_rows(prior, corpus)
         entropy = np.zeros(len(probes.documents))
         for j, d in enumerate(probes.documents):
-            share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / corpus.doc_lengths[d]
+            share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / max(1, corpus.doc_lengths[d])
             share = share[share > 0]
             entropy[j] = 0.0 - np.sum(share * np.log(share))
         predictive = np.zeros(len(probes.cells))
@@ -202,20 +209,18 @@ class CollapsedTopicModel(Model):
             topic_word = (of_word + eta) / (totals + corpus.n_words * eta)
             weight = np.sum((in_doc + row[:-1]) * topic_word) + row[-1] / corpus.n_words
             predictive[j] = weight / (corpus.doc_lengths[d] + row.sum())
+        there = probes.pairs[:, 1] < z.size
+        same = np.zeros(len(there))
+        same[there] = z[probes.pairs[there, 0]] == z[probes.pairs[there, 1]]
         likelihood = self.log_likelihood(latents, corpus)
         return {
             "n_topics": np.asarray(float(np.count_nonzero(totals))),
             "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
             "log_likelihood": np.asarray(likelihood),
-            "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
+            "same_topic": same,
             "topic_entropy": entropy,
             "predictive": predictive,
         } | {name: np.asarray(latents[name], float) for name in self.sampled()}
-
-
-def prior_groups(prior: np.ndarray, corpus: Corpus) -> np.ndarray:
-    """Row of `prior` (G, K + 1) for each document, int (D,); a single row serves every group."""
-    return corpus.group_of_doc if len(prior) > 1 else np.zeros(corpus.n_documents, np.int32)
 
 
 def prior_arrays(model: Model) -> dict[str, tuple[float, float]]:

@@ -150,10 +150,14 @@ class FrozenTopics(NamedTuple):
         all topics that have not been seen yet.
     prior : float (G, K)
         Dirichlet parameters of a new document's topic proportions, by group.
+    inclusion : float (G, K), optional
+        Probability that a topic is on in a new document, which has none of it otherwise; each topic is, where
+        there is none.
     """
 
     words: np.ndarray
     prior: np.ndarray
+    inclusion: np.ndarray | None = None
 
 
 class Probes(NamedTuple):
@@ -228,6 +232,9 @@ class Model(ABC):
     card: ClassVar[Card]
     kernels: ClassVar[Mapping[str, Kernel]]
     """Samplers by name of variant; the first is the default."""
+    draws_lengths: ClassVar[bool] = False
+    """Whether the generator draws the lengths of documents as well: then they are data, a design gives only
+    the number of documents, and the latents carry them as ``lengths`` (D,)."""
 
     @classmethod
     @abstractmethod

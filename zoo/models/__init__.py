@@ -3,11 +3,12 @@
 from typing import Any
 
 from ..contract import Card, Model
+from .focused import Focused
 from .hdp import Hdp
 from .lda import Lda
 from .mt_hdp import MtHdp
 
-MODELS: dict[str, type[Model]] = {cls.card.id: cls for cls in (Lda, Hdp, MtHdp)}
+MODELS: dict[str, type[Model]] = {cls.card.id: cls for cls in (Lda, Hdp, MtHdp, Focused)}
 
 
 def get(model_id: str, **hyperparameters: Any) -> Model:
