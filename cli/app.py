@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import compare, demo, doctor, evaluate, fit, listing, report, show, simulate, topics
+from . import compare, demo, doctor, evaluate, fit, listing, report, show, simulate, topics, validate
 from .console import fail, say
 
 
@@ -25,6 +25,8 @@ class Commands(TyperGroup):
 
 def _foreseeable(error: Exception) -> bool:
     """Whether the user can do something about `error`, whose message says what."""
+    if isinstance(error, BrokenPipeError):  # `bnpzoo … | head`: Typer ends quietly
+        return False
     if isinstance(error, (ValueError, OSError)):
         return True
     from ..zoo.inference.stan import StanMissing
@@ -36,7 +38,7 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 all is well; 1 fits disagree or a sampler is rejected; 2 wrong usage or input; "
     "3 too few draws to tell.",
@@ -58,8 +60,8 @@ def bnpzoo(
 ) -> None:
     """Bayesian nonparametric topic models, each written four ways, and the evidence that they agree.
 
-    Try [bold]bnpzoo demo[/] first. Then [bold]bnpzoo list[/] shows the models, and
-    [bold]bnpzoo fit hdp corpus.npz --out fit.nc[/] samples one.
+    Try `bnpzoo demo` first. Then `bnpzoo list` shows the models, and
+    `bnpzoo fit hdp corpus.npz --out fit.nc` samples one.
     """
 
 
@@ -71,5 +73,6 @@ app.command()(compare.compare)
 app.command()(evaluate.evaluate)
 app.command()(topics.topics)
 app.command()(report.report)
+app.command()(validate.validate)
 app.command()(demo.demo)
 app.command()(doctor.doctor)

@@ -1,0 +1,1 @@
+"""What judges draws: oracle, calibration, comparison, held-out scores, reports."""

@@ -219,7 +219,7 @@ def agrees_with_oracle(
     mcse = np.array([_mcse(one) for one in path])
     least = np.maximum(mcse, probe.least_error(chains * draws))
     z = (mean - probe.exact.mean) / np.hypot(least, probe.exact.se)
-    # Welch and Satterthwaite: few replicates of the oracle make for Student's law, exact numbers for the normal.
+    # Welch and Satterthwaite: few replicates of the oracle make for Student's law, exact ones for the normal.
     freedom = np.full(z.size, np.inf)
     inexact = probe.exact.se > 0
     ratio = least[inexact] / probe.exact.se[inexact]

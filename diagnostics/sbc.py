@@ -17,6 +17,7 @@ References
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ def _given(observed: Any, bench: Bench, plan: Plan, rng: np.random.Generator) ->
     latents, _ = bench.draw_joint(rng)
     chain = bench.transitions(rng, latents, observed)
     kept = islice(chain, plan.warmup, plan.warmup + plan.replications * plan.thin, plan.thin)
-    joint = PosteriorJoint(observed, list(kept))
+    joint = PosteriorJoint(observed, [deepcopy(moved) for moved in kept])  # a subject may move in place
     bench.shapes = {}  # quantities of old and new data together may have other shapes
     bench.measure(*joint.draw(bench, rng, 0))
     return joint

@@ -90,7 +90,7 @@ def sign_flip_p_value(differences: np.ndarray) -> float:
     """Bound on the p-value of a symmetric sum, valid at every sample size and level.
 
     Under exchange of the members of each pair the signs of the differences are independent coin flips, so
-    Hoeffding's inequality gives P(|sum d| >= t sqrt(sum d^2)) <= 2 exp(-t^2 / 2).
+    Hoeffding's inequality gives ``P(|sum d| >= t sqrt(sum d^2)) <= 2 exp(-t^2 / 2)``.
 
     Parameters
     ----------

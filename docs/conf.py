@@ -28,3 +28,4 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings give types with their shapes
 autosummary_generate = False
 numpydoc_show_class_members = False
+suppress_warnings = ["ref.citation"]  # a list of references may hold one that the text does not point to

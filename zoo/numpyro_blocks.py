@@ -17,7 +17,7 @@ LOG_SHAPE_FLOOR = -300.0
 class LogGamma(dist.Distribution):
     """Law of log(h) for h ~ Gamma(shape, 1)."""
 
-    support = constraints.real
+    support = constraints.real  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, shape: jax.Array):
         self.shape_parameter = shape
@@ -46,7 +46,7 @@ class StickWeights(dist.Distribution):
     exchanges two topics still sees all there is; with the sticks in order, it would not.
     """
 
-    support = constraints.real_vector
+    support = constraints.real_vector  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, concentration: jax.Array, truncation: int):
         self.concentration = concentration

@@ -14,6 +14,7 @@ from .progress import Report, silent
 
 TARGET_ACCEPT = 0.9
 INIT_RADIUS = 1
+STATISTICS = {"diverging": "diverging", "num_steps": "n_steps", "accept_prob": "acceptance_rate"}
 
 
 def run(
@@ -26,7 +27,7 @@ def run(
     seed: int,
     progress: Report = silent,
 ) -> dict[str, Any]:
-    """Draw from the reference posterior of `model` given `corpus`, one chain after the other.
+    """Draw from the reference posterior of `model` given `corpus`, all chains side by side.
 
     Computes in double precision, whatever JAX is set to outside.
 
@@ -37,48 +38,51 @@ def run(
     truncation : int
     chains, tune, draws : int
     seed : int
-        Gives the same draws to the last bit; chains do not depend on how many there are.
+        The same seed and number of chains give the same draws to the last bit.
     progress : callable
-        Called before the first and after each chain.
+        Called for each chain, before and after the run.
 
     Returns
     -------
     dict
         ``draws``: arrays (chains, draws, …) by the names of ``model.reference_parameters``;
         ``stats``: ``diverging``, ``n_steps`` and ``acceptance_rate``, each (chains, draws);
-        ``seconds``: wall seconds of each chain, with compilation in the first; ``backend_version``.
+        ``seconds``: wall seconds of the run, compilation included, shared out among the chains;
+        ``backend_version``.
     """
+    total = tune + draws
+    for chain in range(chains):
+        progress(chain, 0, total)
+    start = time.perf_counter()
     with jax.enable_x64(True):
-        kernel = NUTS(
-            model.numpyro(corpus, truncation),
-            target_accept_prob=TARGET_ACCEPT,
-            init_strategy=init_to_uniform(radius=INIT_RADIUS),
+        mcmc = MCMC(
+            NUTS(
+                model.numpyro(corpus, truncation),
+                target_accept_prob=TARGET_ACCEPT,
+                init_strategy=init_to_uniform(radius=INIT_RADIUS),
+            ),
+            num_warmup=tune,
+            num_samples=draws,
+            num_chains=chains,
+            chain_method="vectorized",
+            progress_bar=False,
         )
-        mcmc = MCMC(kernel, num_warmup=tune, num_samples=draws, progress_bar=False)
-        results, seconds = [], []
-        for chain in range(chains):
-            progress(chain, 0, tune + draws)
-            start = time.perf_counter()
-            mcmc.run(
-                jax.random.fold_in(jax.random.key(seed), chain),
-                extra_fields=("diverging", "num_steps", "accept_prob"),
-            )
-            results.append(_to_numpy(mcmc, model.reference_parameters))
-            seconds.append(time.perf_counter() - start)
-            progress(chain, tune + draws, tune + draws)
-    stacked = {name: np.stack([result[name] for result in results]) for name in results[0]}
+
+        # Compiled as a whole: most of the time of a small run would go into compiling its start bit by bit.
+        @jax.jit
+        def sample(key: jax.Array) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+            mcmc.run(key, extra_fields=tuple(STATISTICS))
+            samples = mcmc.get_samples(group_by_chain=True)
+            wanted = {name: samples[name] for name in model.reference_parameters}
+            return wanted, mcmc.get_extra_fields(group_by_chain=True)
+
+        found, extra = jax.device_get(sample(jax.random.key(seed)))
+    seconds = time.perf_counter() - start
+    for chain in range(chains):
+        progress(chain, total, total)
     return {
-        "draws": {name: stacked[name] for name in model.reference_parameters},
-        "stats": {name: stacked[name] for name in ("diverging", "n_steps", "acceptance_rate")},
-        "seconds": np.array(seconds),
+        "draws": found,
+        "stats": {ours: extra[theirs] for theirs, ours in STATISTICS.items()},
+        "seconds": np.full(chains, seconds / chains),
         "backend_version": f"numpyro {numpyro.__version__}, jax {jax.__version__}",
-    }
-
-
-def _to_numpy(mcmc: MCMC, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    samples, extra = mcmc.get_samples(), mcmc.get_extra_fields()
-    return {name: np.asarray(samples[name]) for name in names} | {
-        "diverging": np.asarray(extra["diverging"]),
-        "n_steps": np.asarray(extra["num_steps"]),
-        "acceptance_rate": np.asarray(extra["accept_prob"]),
     }

@@ -3,7 +3,6 @@
 import hashlib
 import importlib.metadata
 import importlib.resources
-import io
 import json
 import logging
 import os
@@ -233,9 +232,10 @@ def _run_pystan(job: Job, progress: Report) -> Draws:
 def _listen(command: list[str], report: Callable[[float], None]) -> list[str]:
     """Run `command`; pass on how far it says it is; return the other lines that it prints."""
     messages = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
+    with subprocess.Popen(command, **pipe) as process:
         try:
-            for line in io.TextIOWrapper(process.stdout or io.BytesIO(), "utf-8", errors="replace"):
+            for line in process.stdout or ():
                 counts = re.search(r"\((\d+)/(\d+)\)", line)
                 if counts:
                     report(int(counts[1]) / int(counts[2]))

@@ -43,13 +43,13 @@ class Hdp(HdpFamily):
         ),
         bibtex_key="teh2006hierarchical",
         equations=(
-            Equation("eq. 14", r"\beta \sim \mathrm{GEM}(\gamma)", "weights of the topics at the root"),
+            Equation("Section 4.1", r"\beta \sim \mathrm{GEM}(\gamma)", "weights of the topics at the root"),
             Equation(
                 "eq. 16", r"\theta_d \sim \mathrm{DP}(\alpha, \beta)", "topic proportions of a document"
             ),
             Equation("Section 5", r"\phi_k \sim \mathrm{Dir}_V(\eta)", "word distribution of a topic"),
             Equation(
-                "eq. 37",
+                "Section 5.3",
                 r"p(z_i = k) \propto (n_{dk} + \alpha\beta_k)\,\frac{n_{kw} + \eta}{n_k + V\eta}",
                 "direct assignment, counts without token i",
             ),
