@@ -7,8 +7,9 @@ from .focused import Focused
 from .hdp import Hdp
 from .lda import Lda
 from .mt_hdp import MtHdp
+from .sparse_transfer import SparseTransfer
 
-MODELS: dict[str, type[Model]] = {cls.card.id: cls for cls in (Lda, Hdp, MtHdp, Focused)}
+MODELS: dict[str, type[Model]] = {cls.card.id: cls for cls in (Lda, Hdp, MtHdp, SparseTransfer, Focused)}
 
 
 def get(model_id: str, **hyperparameters: Any) -> Model:

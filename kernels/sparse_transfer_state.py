@@ -1,0 +1,391 @@
+"""State of the samplers of the sparse transfer topic model.
+
+    rho_k                       Poisson process of intensity alpha / rho on (0, epsilon)
+    mask_ck ~ Bernoulli(rho_k)
+    shape_k ~ Gamma(a1, scale a2),   weight_ck ~ Gamma(shape_k, 1)
+    theta_d ~ Dirichlet(mask_c · weight_c),   c = task of d
+
+The theta are integrated out, and the lengths of a task's documents weigh its mass S, the sum of its weights,
+by a factor h(S) (`zoo.length_models`). Represented are the topics that some task has on: those in use, and
+*ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps end with the
+topics in use in front, then the ghosts, then nothing.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import kernel
+from .state import DirichletTopics, Tokens, check_counts, dirichlet_topics, tokens_of
+
+
+class TaskMasks(NamedTuple):
+    """Masks and weights of topics in tasks.
+
+    Attributes
+    ----------
+    weight : float64 (C, capacity)
+        phi; 0 where the mask is off.
+    log_weight : float64 (C, capacity)
+        -inf where the mask is off. Finite also where phi underflows.
+    count : int64 (C, capacity)
+        Tokens, n_ck.
+    n_on : int64 (capacity,)
+        Tasks that have the topic on.
+    shape : float64 (capacity,)
+        gamma_k.
+    stick : float64 (capacity,)
+        rho_k, in samplers that draw it, within a sweep.
+    """
+
+    weight: np.ndarray
+    log_weight: np.ndarray
+    count: np.ndarray
+    n_on: np.ndarray
+    shape: np.ndarray
+    stick: np.ndarray
+
+
+class TaskLengths(NamedTuple):
+    """Documents of each task, and ``log h(S)`` as a sum of log-gamma functions (`zoo.length_models.Weight`).
+
+    Attributes
+    ----------
+    n_tokens : int64 (C,)
+    rate : float64 (C,)
+    ptr : int64 (C + 1,)
+        Terms of task c are ``ptr[c]:ptr[c + 1]``; there are none where h is an exponential.
+    offset, coefficient : float64 (terms,)
+    doc_order : int64 (D,)
+        Documents, task by task.
+    doc_ptr : int64 (C + 1,)
+    """
+
+    n_tokens: np.ndarray
+    rate: np.ndarray
+    ptr: np.ndarray
+    offset: np.ndarray
+    coefficient: np.ndarray
+    doc_order: np.ndarray
+    doc_ptr: np.ndarray
+
+
+class BuffetPrior(NamedTuple):
+    """Prior of masks and weights.
+
+    Attributes
+    ----------
+    alpha : float64 (1,)
+    alpha_prior, eta_prior : float64 (2,)
+        (shape, rate), or zeros for a fixed value.
+    epsilon, a1, a2 : float
+    log_reach : float64 (C + 1,)
+        `zoo.ibp.log_reach`.
+    log_join : float64 (C,)
+        Log odds, the stick integrated out, that one more task has a topic that s others have:
+        ``log_reach[s + 1] - log_reach[s]``; entry 0 is not used.
+    first_rows : float64 (C,)
+        `zoo.ibp.first_rows`.
+    """
+
+    alpha: np.ndarray
+    alpha_prior: np.ndarray
+    eta_prior: np.ndarray
+    epsilon: float
+    a1: float
+    a2: float
+    log_reach: np.ndarray
+    log_join: np.ndarray
+    first_rows: np.ndarray
+
+
+class MaskScratch(NamedTuple):
+    """Working memory of a sweep.
+
+    Attributes
+    ----------
+    doc_count : int64 (capacity,)
+        n_dk of the current document; zero between documents.
+    scores : float64 (capacity + 1,)
+    closed : float64 (C, capacity)
+        Weight of a topic for a task without tokens in it, in samplers that integrate over its mask.
+    opening : float64 (C,)
+        Weight of a new topic, over alpha, where everything without tokens is integrated out.
+    block : int64 (V,)
+        Tokens of each word that move together; zero between moves.
+    progress : int64 (3,)
+        Where a sweep that ran out of room for new topics goes on: stage; document; and how many new topics
+        are to be made, once that has been drawn, else -1.
+    level : float64 (1,)
+        Height of the slice through the sticks.
+    """
+
+    doc_count: np.ndarray
+    scores: np.ndarray
+    closed: np.ndarray
+    opening: np.ndarray
+    block: np.ndarray
+    progress: np.ndarray
+    level: np.ndarray
+
+
+class SparseTransferState(NamedTuple):
+    """State of a chain."""
+
+    tokens: Tokens
+    topics: DirichletTopics
+    masks: TaskMasks
+    lengths: TaskLengths
+    prior: BuffetPrior
+    scratch: MaskScratch
+
+
+@kernel
+def sum_of_log_rising(mass, offset, coefficient):
+    """``sum_j coefficient[j] (log Γ(mass + offset[j]) - log Γ(mass))``."""
+    out = 0.0
+    total = 0.0
+    for j in range(offset.size):
+        out += coefficient[j] * math.lgamma(mass + offset[j])
+        total += coefficient[j]
+    if total != 0.0:
+        out -= total * math.lgamma(mass)
+    return out
+
+
+@kernel
+def log_h(lengths, c, mass):
+    """Log weight of the mass of task `c`."""
+    if mass <= 0.0:
+        return -math.inf if lengths.n_tokens[c] > 0 else 0.0
+    out = -lengths.rate[c] * mass
+    at = slice(lengths.ptr[c], lengths.ptr[c + 1])
+    return out + sum_of_log_rising(mass, lengths.offset[at], lengths.coefficient[at])
+
+
+@kernel
+def is_exponential(lengths, c):
+    """Whether h of task `c` is ``exp(-rate S)``, so that topics do not depend on each other by it."""
+    return lengths.ptr[c] == lengths.ptr[c + 1]
+
+
+@kernel
+def tilt(lengths, c, mass):
+    """Rate of an exponential that is close to h above `mass`; any function of the mass would do."""
+    if is_exponential(lengths, c):
+        return lengths.rate[c]
+    if mass <= 0.0:
+        return 0.0
+    return max(0.0, log_h(lengths, c, mass) - log_h(lengths, c, mass + 1.0))
+
+
+@kernel
+def mass_without(masks, c, k, n_topics):
+    """Mass of task `c` but for topic `k` (-1: all of it); summed anew, since differences would lose digits."""
+    out = 0.0
+    for j in range(n_topics):
+        if j != k:
+            out += masks.weight[c, j]
+    return out
+
+
+@kernel
+def set_on(masks, c, k, log_weight):
+    """Turn topic `k` on in task `c`."""
+    masks.log_weight[c, k] = log_weight
+    masks.weight[c, k] = math.exp(log_weight)
+    masks.n_on[k] += 1
+
+
+@kernel
+def set_off(masks, c, k):
+    """Turn topic `k` off in task `c`."""
+    masks.log_weight[c, k] = -math.inf
+    masks.weight[c, k] = 0.0
+    masks.n_on[k] -= 1
+
+
+@kernel
+def is_on(masks, c, k):
+    """Whether task `c` has topic `k`."""
+    return masks.log_weight[c, k] > -math.inf
+
+
+@kernel
+def free_slot(state):
+    """Slot for a new topic, which the caller turns on; there must be room."""
+    n_topics = state.topics.n_topics[0]
+    for k in range(n_topics):
+        if state.masks.n_on[k] == 0:
+            return k
+    state.topics.n_topics[0] += 1
+    return n_topics
+
+
+@kernel
+def has_room(state, wanted):
+    """Whether there are slots for as many new topics."""
+    n_topics = state.topics.n_topics[0]
+    free = state.masks.n_on.size - n_topics
+    for k in range(n_topics):
+        if state.masks.n_on[k] == 0:
+            free += 1
+    return free >= wanted
+
+
+@kernel
+def random_order(rng, n):
+    """Draw a permutation of ``0..n-1``."""
+    order = np.arange(n)
+    for j in range(n - 1, 0, -1):
+        other = int(rng.random() * (j + 1))
+        order[j], order[other] = order[other], order[j]
+    return order
+
+
+@kernel
+def renumber(state):
+    """Put the topics in use in front and the ghosts behind them; free slots are forgotten."""
+    masks, topics, tokens = state.masks, state.topics, state.tokens
+    n_topics = topics.n_topics[0]
+    order = np.empty(n_topics, np.int64)
+    new_name = np.full(n_topics, -1, np.int32)
+    n_kept = 0
+    for ghosts in range(2):
+        for k in range(n_topics):
+            if masks.n_on[k] > 0 and (topics.total[k] == 0) == (ghosts == 1):
+                new_name[k] = n_kept
+                order[n_kept] = k
+                n_kept += 1
+    for c in range(masks.weight.shape[0]):
+        masks.weight[c, :n_kept] = masks.weight[c][order[:n_kept]]
+        masks.log_weight[c, :n_kept] = masks.log_weight[c][order[:n_kept]]
+        masks.count[c, :n_kept] = masks.count[c][order[:n_kept]]
+    masks.n_on[:n_kept] = masks.n_on[order[:n_kept]]
+    masks.shape[:n_kept] = masks.shape[order[:n_kept]]
+    topics.total[:n_kept] = topics.total[order[:n_kept]]
+    masks.weight[:, n_kept:n_topics] = 0.0
+    masks.log_weight[:, n_kept:n_topics] = -math.inf
+    masks.count[:, n_kept:n_topics] = 0
+    masks.n_on[n_kept:n_topics] = 0
+    topics.total[n_kept:n_topics] = 0
+    topics.n_topics[0] = n_kept
+    for i in range(tokens.topic.size):
+        tokens.topic[i] = new_name[tokens.topic[i]]
+    for w in range(topics.n_listed.size):
+        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
+            topics.listed_topic[j] = new_name[topics.listed_topic[j]]
+
+
+def with_room(state: SparseTransferState) -> SparseTransferState:
+    """Copy of `state` with room for twice as many topics, and for those of its longest document."""
+    longest = int(np.diff(state.tokens.doc_ptr).max(initial=0))
+    extra = state.masks.n_on.size + longest + max(0, int(state.scratch.progress[2])) + 1
+
+    def wider(array: np.ndarray, fill: float = 0) -> np.ndarray:
+        room = np.full((*array.shape[:-1], array.shape[-1] + extra), fill, array.dtype)
+        room[..., : array.shape[-1]] = array
+        return room
+
+    masks, scratch = state.masks, state.scratch
+    return state._replace(
+        topics=state.topics._replace(total=wider(state.topics.total)),
+        masks=TaskMasks(
+            weight=wider(masks.weight),
+            log_weight=wider(masks.log_weight, -np.inf),
+            count=wider(masks.count),
+            n_on=wider(masks.n_on),
+            shape=wider(masks.shape),
+            stick=wider(masks.stick),
+        ),
+        scratch=scratch._replace(
+            doc_count=wider(scratch.doc_count), scores=wider(scratch.scores), closed=wider(scratch.closed)
+        ),
+    )
+
+
+def make_state(
+    words, doc_ptr, group, n_words, z, log_weight, shape, eta, lengths, prior, opening
+) -> SparseTransferState:
+    """State that stands at topics `z` (-1 throughout: not seated yet) and the given masks and weights.
+
+    Parameters
+    ----------
+    log_weight : float (C, K)
+    shape : float (K,)
+    eta : float
+    lengths : sequence of (rate, offset (J,), coefficient (J,))
+        One a task.
+    prior : dict
+        Fields of `BuffetPrior`.
+    opening : float (C,)
+        See `MaskScratch`.
+    """
+    tokens = tokens_of(words, doc_ptr, group, z)
+    n_tasks, n_topics = np.shape(log_weight)
+    capacity = n_topics + 64
+    doc_task = tokens.group.astype(np.int64)
+    masks = TaskMasks(
+        weight=np.zeros((n_tasks, capacity)),
+        log_weight=np.full((n_tasks, capacity), -np.inf),
+        count=np.zeros((n_tasks, capacity), np.int64),
+        n_on=np.zeros(capacity, np.int64),
+        shape=np.zeros(capacity),
+        stick=np.zeros(capacity),
+    )
+    masks.log_weight[:, :n_topics] = log_weight
+    masks.weight[:] = np.exp(masks.log_weight)
+    masks.n_on[:n_topics] = np.count_nonzero(masks.log_weight > -np.inf, axis=0)[:n_topics]
+    masks.shape[:n_topics] = shape
+    task_of = np.repeat(doc_task, np.diff(tokens.doc_ptr))
+    seated = tokens.topic >= 0
+    np.add.at(masks.count, (task_of[seated], tokens.topic[seated]), 1)
+    terms = [len(offset) for _, offset, _ in lengths]
+    return SparseTransferState(
+        tokens=tokens,
+        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, eta),
+        masks=masks,
+        lengths=TaskLengths(
+            n_tokens=np.bincount(task_of, minlength=n_tasks).astype(np.int64),
+            rate=np.array([rate for rate, _, _ in lengths], float),
+            ptr=np.concatenate([[0], np.cumsum(terms)]).astype(np.int64),
+            offset=np.concatenate([np.array(offset, float) for _, offset, _ in lengths]),
+            coefficient=np.concatenate([np.array(c, float) for _, _, c in lengths]),
+            doc_order=np.argsort(doc_task, kind="stable").astype(np.int64),
+            doc_ptr=np.concatenate([[0], np.cumsum(np.bincount(doc_task, minlength=n_tasks))]).astype(
+                np.int64
+            ),
+        ),
+        prior=BuffetPrior(**prior),
+        scratch=MaskScratch(
+            doc_count=np.zeros(capacity, np.int64),
+            scores=np.zeros(capacity + 1),
+            closed=np.zeros((n_tasks, capacity)),
+            opening=np.array(opening, float),
+            block=np.zeros(n_words, np.int64),
+            progress=np.array([0, 0, -1], np.int64),
+            level=np.zeros(1),
+        ),
+    )
+
+
+def check(state: SparseTransferState) -> None:
+    """Recount the statistics of `state`; raise AssertionError where one differs."""
+    check_counts(state.tokens, state.topics)
+    masks, tokens = state.masks, state.tokens
+    count = np.zeros_like(masks.count)
+    np.add.at(count, (np.repeat(tokens.group, np.diff(tokens.doc_ptr)), tokens.topic), 1)
+    on = masks.log_weight > -np.inf
+    if np.any(count != masks.count):
+        raise AssertionError("the tokens of topics in tasks differ from a recount")
+    if np.any(masks.n_on != on.sum(axis=0)):
+        raise AssertionError("the tasks that have a topic differ from a recount")
+    if np.any(masks.weight != np.exp(masks.log_weight)):
+        raise AssertionError("a weight differs from the exponential of its logarithm")
+    if np.any(masks.count[~on]):
+        raise AssertionError("a task has tokens in a topic that it has turned off")
+    if np.any(masks.n_on[: state.topics.n_topics[0]] == 0):
+        raise AssertionError("a represented topic is off in every task")
+    if np.any(state.scratch.block) or np.any(state.scratch.doc_count):
+        raise AssertionError("working memory was left dirty")

@@ -1,0 +1,235 @@
+"""Token steps of the sparse transfer topic model: given masks, with the mask, and with all empty masks out."""
+
+import math
+
+from .jit import kernel
+from .random import categorical, log_gamma_variate
+from .sparse_transfer_state import (
+    free_slot,
+    has_room,
+    is_exponential,
+    is_on,
+    log_h,
+    mass_without,
+    set_off,
+    set_on,
+    tilt,
+)
+from .state import list_token, unlist_token
+
+
+@kernel
+def times_word(topics, w, scores):
+    """Multiply the leading `scores` by the probability of word `w` under each topic, in place."""
+    eta = topics.eta[0]
+    smoothing = topics.n_listed.size * eta
+    n_topics = topics.n_topics[0]
+    listed = slice(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w])
+    for k in range(n_topics):
+        scores[k] *= eta / (topics.total[k] + smoothing)
+    topic, count = topics.listed_topic[listed], topics.listed_count[listed]
+    for j in range(topic.size):
+        scores[topic[j]] *= (count[j] + eta) / eta
+
+
+@kernel
+def take_out(state, d, i):
+    """Take token `i` of document `d` out of all counts; return its topic."""
+    k = state.tokens.topic[i]
+    if k >= 0:
+        unlist_token(state.topics, state.tokens.words[i], k)
+        state.scratch.doc_count[k] -= 1
+        state.masks.count[state.tokens.group[d], k] -= 1
+    return k
+
+
+@kernel
+def put_in(state, d, i, k):
+    """Count token `i` of document `d` in topic `k`."""
+    state.tokens.topic[i] = k
+    list_token(state.topics, state.tokens.words[i], k)
+    state.scratch.doc_count[k] += 1
+    state.masks.count[state.tokens.group[d], k] += 1
+
+
+@kernel
+def count_document(state, d, step):
+    """Add `step` to the document's count of each of its tokens' topics."""
+    for i in range(state.tokens.doc_ptr[d], state.tokens.doc_ptr[d + 1]):
+        if state.tokens.topic[i] >= 0:
+            state.scratch.doc_count[state.tokens.topic[i]] += step
+
+
+@kernel
+def given_masks(rng, state, c, w):
+    """Draw the topic of a token of word `w` among those that task `c` has on."""
+    scores, masks, n_topics = state.scratch.scores, state.masks, state.topics.n_topics[0]
+    for k in range(n_topics):
+        scores[k] = state.scratch.doc_count[k] + masks.weight[c, k]
+    times_word(state.topics, w, scores)
+    return categorical(rng, scores, n_topics)
+
+
+@kernel
+def weigh_with_mask(state, c, w, rate):
+    """Weigh what `with_mask` may propose into the scores: topics, then a new one.
+
+    A topic with tokens of the task stays as it is. One that is off may be turned on, with the token and a
+    weight that the token pulls from Gamma(shape) to Gamma(shape + 1); h is taken for exp(-rate S). A ghost
+    of the task has no score: the reverse move would turn it off.
+    """
+    scores, masks, prior = state.scratch.scores, state.masks, state.prior
+    n_topics = state.topics.n_topics[0]
+    log_scale = math.log1p(rate)
+    for k in range(n_topics):
+        scores[k] = 0.0
+        if masks.count[c, k] > 0:
+            scores[k] = state.scratch.doc_count[k] + masks.weight[c, k]
+        elif masks.n_on[k] > 0 and not is_on(masks, c, k):
+            shape = masks.shape[k]
+            scores[k] = shape * math.exp(prior.log_join[masks.n_on[k]] - (shape + 1.0) * log_scale)
+    times_word(state.topics, w, scores)
+    spread = math.log1p(prior.a2 * log_scale)
+    log_new = prior.log_reach[1] - (prior.a1 + 1.0) * spread - log_scale
+    n_words = state.topics.n_listed.size
+    scores[n_topics] = prior.alpha[0] * prior.a1 * prior.a2 * math.exp(log_new) / n_words
+
+
+@kernel
+def with_mask(rng, state, c, w, old):
+    """Draw the topic of a token together with its mask and weight; return the topic.
+
+    The token has been taken out of `old`. If that leaves the task without tokens in it, its mask is off
+    before the draw, and with the last mask the topic goes. The proposal would be the conditional if h were an
+    exponential; a Metropolis-Hastings step makes up for the difference.
+    """
+    masks, lengths, prior = state.masks, state.lengths, state.prior
+    n_topics = state.topics.n_topics[0]
+    log_weight = -math.inf
+    if old >= 0 and masks.count[c, old] == 0:
+        log_weight = masks.log_weight[c, old]
+        set_off(masks, c, old)
+    mass = mass_without(masks, c, -1, n_topics)
+    rate = tilt(lengths, c, mass)
+    weigh_with_mask(state, c, w, rate)
+    new = categorical(rng, state.scratch.scores, n_topics + 1)
+    shape = 0.0
+    log_proposed = -math.inf
+    if new == n_topics:
+        shape = rng.standard_gamma(prior.a1 + 1.0) / (1.0 / prior.a2 + math.log1p(rate))
+        log_proposed = log_gamma_variate(rng, shape + 1.0) - math.log1p(rate)
+    elif masks.count[c, new] == 0:
+        log_proposed = log_gamma_variate(rng, masks.shape[new] + 1.0) - math.log1p(rate)
+    if old >= 0 and not is_exponential(lengths, c):
+        weight, proposed = math.exp(log_weight), math.exp(log_proposed)
+        log_ratio = rate * (proposed - weight)
+        log_ratio += log_h(lengths, c, mass + proposed) - log_h(lengths, c, mass + weight)
+        if log_ratio < -rng.standard_exponential():
+            if log_weight > -math.inf:
+                set_on(masks, c, old, log_weight)
+            return old
+    if new == n_topics:
+        new = free_slot(state)
+        masks.shape[new] = shape
+    if log_proposed > -math.inf:
+        set_on(masks, c, new, log_proposed)
+    return new
+
+
+@kernel
+def pass_with_masks(rng, state, open_topics):
+    """Draw every token's topic, by one of two steps that each leave the posterior as it is.
+
+    Which one is a fair coin, and always the second while a token has no topic; without `open_topics` always
+    the first. Returns False if it stopped for want of room.
+    """
+    tokens, progress = state.tokens, state.scratch.progress
+    for d in range(progress[1], tokens.group.size):
+        if not has_room(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
+            progress[1] = d
+            return False
+        c = tokens.group[d]
+        count_document(state, d, 1)
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            w = tokens.words[i]
+            old = take_out(state, d, i)
+            coin = rng.integers(0, 2) if open_topics else 0
+            if coin == 0 and old >= 0:
+                new = given_masks(rng, state, c, w)
+            else:
+                new = with_mask(rng, state, c, w, old)
+            put_in(state, d, i, new)
+        count_document(state, d, -1)
+    progress[1] = tokens.group.size
+    return True
+
+
+@kernel
+def weigh_closed(state, k):
+    """Weight of topic `k` for each task without tokens in it, given its stick, mask and weight integrated out."""
+    masks = state.masks
+    shape, stick = masks.shape[k], masks.stick[k]
+    for c in range(masks.weight.shape[0]):
+        rate = state.lengths.rate[c]
+        passed_over = math.exp(-shape * math.log1p(rate))
+        on = stick * passed_over
+        state.scratch.closed[c, k] = shape * on / ((1.0 + rate) * (1.0 - stick + on))
+
+
+@kernel
+def draw_opening(rng, state, c):
+    """Make a topic that a token of task `c` chose, its stick and shape given that no other task has tokens in it."""
+    prior, masks, rates = state.prior, state.masks, state.lengths.rate
+    while True:
+        shape = rng.standard_gamma(prior.a1 + 1.0) / (1.0 / prior.a2 + math.log1p(rates[c]))
+        stick = prior.epsilon * rng.random()
+        accept = 1.0
+        for other in range(rates.size):
+            if other != c:
+                accept *= 1.0 - stick + stick * math.exp(-shape * math.log1p(rates[other]))
+        if rng.random() < accept:
+            break
+    k = free_slot(state)
+    masks.shape[k], masks.stick[k] = shape, stick
+    weigh_closed(state, k)
+    return k
+
+
+@kernel
+def pass_without_empty(rng, state):
+    """Draw every token's topic where only pairs of task and topic with tokens are represented, and sticks.
+
+    For tasks whose h is an exponential. Returns False if it stopped for want of room.
+    """
+    tokens, masks, scratch, progress = state.tokens, state.masks, state.scratch, state.scratch.progress
+    scores = scratch.scores
+    n_words = state.topics.n_listed.size
+    for d in range(progress[1], tokens.group.size):
+        if not has_room(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
+            progress[1] = d
+            return False
+        c = tokens.group[d]
+        log_scale = math.log1p(state.lengths.rate[c])
+        count_document(state, d, 1)
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            w = tokens.words[i]
+            old = take_out(state, d, i)
+            if old >= 0 and masks.count[c, old] == 0:
+                set_off(masks, c, old)
+            n_topics = state.topics.n_topics[0]
+            for k in range(n_topics):
+                if masks.count[c, k] > 0:
+                    scores[k] = scratch.doc_count[k] + masks.weight[c, k]
+                else:
+                    scores[k] = scratch.closed[c, k] if masks.n_on[k] > 0 else 0.0
+            times_word(state.topics, w, scores)
+            scores[n_topics] = state.prior.alpha[0] * scratch.opening[c] / n_words
+            new = categorical(rng, scores, n_topics + 1)
+            if new == n_topics:
+                new = draw_opening(rng, state, c)
+            if masks.count[c, new] == 0:
+                set_on(masks, c, new, log_gamma_variate(rng, masks.shape[new] + 1.0) - log_scale)
+            put_in(state, d, i, new)
+        count_document(state, d, -1)
+    progress[1] = tokens.group.size
+    return True

@@ -1,0 +1,253 @@
+"""The sparse transfer topic model (Faisal, Gillberg, Leen and Peltonen 2013): which tasks use which topics."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import gammaln
+
+from ... import kernels
+from ..collapsed import CollapsedTopicModel, doc_topic_counts
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Probes, Quantities
+from ..contract import Simulation
+from ..corpus import Corpus, CorpusError
+from ..enumeration import restricted_growth_strings
+from ..ibp import first_rows, log_reach
+from ..length_models import LENGTHS, LOG2, Lengths, Weight
+from ..masked_tasks import draw_configuration, seat_tokens
+from ..sparse_transfer_kernels import sparse_transfer_kernels
+from ..transfer_marginal import TopicMarginal, pattern_of
+
+
+@dataclass(frozen=True)
+class SparseTransfer(CollapsedTopicModel):
+    """Several collections (tasks) of documents; an Indian buffet process says which of them use which topics.
+
+    Latents: ``z`` (N,), ``log_weight`` (C, K), ``shape`` (K,), ``alpha``, ``eta``. A task has the topics whose
+    ``log_weight`` is finite, with the weights phi = exp(log_weight); elsewhere it is -inf. ``shape`` is
+    gamma_k, from which the weights of topic k are drawn. After the topics in use come *ghosts*: topics that
+    some task has but no token. Topics that no task has are integrated out.
+
+    The lengths of the documents are data, unless `lengths` is "none". A generator that keeps to a design's
+    lengths therefore has to reject: it suits small designs and hyperparameters that make them likely.
+
+    Parameters
+    ----------
+    alpha : float or Gamma
+        Mass of the Indian buffet process: the expected number of topics of a task is ``alpha * epsilon``.
+    epsilon : float
+        Probability, in (0, 1], that a task keeps a topic that it took from the buffet.
+    a1, a2 : float
+        Shape and scale of the gamma prior of ``shape``.
+    eta : float or Gamma
+        Dirichlet parameter of a topic's word distribution, a word.
+    lengths : {"task", "document", "none"}
+        What the lengths of documents say about the weights; see `zoo.length_models`.
+    """
+
+    card: ClassVar[Card] = Card(
+        id="sparse_transfer",
+        title="Sparse transfer topic model",
+        summary="Several collections of documents share topics; a binary matrix says which of them has which.",
+        citation=(
+            "A. Faisal, J. Gillberg, G. Leen and J. Peltonen. Transfer learning using a nonparametric sparse "
+            "topic model. Neurocomputing 112:124-137, 2013."
+        ),
+        bibtex_key="faisal2013transfer",
+        equations=(
+            Equation("Section 3, 1a", r"\gamma_k \sim \mathrm{Gamma}(a_1, a_2)", "strength of a topic"),
+            Equation("eqs. 2-3", r"b_{ck} \sim \mathrm{IBP}(\alpha)", "topics that a task takes"),
+            Equation("Section 3, 2c", r"\psi_{ck} \sim \mathrm{Bernoulli}(\epsilon)", "and keeps"),
+            Equation("Section 3, 2a", r"\phi_{ck} \sim \mathrm{Gamma}(\gamma_k, 1)", "weight of a topic"),
+            Equation(
+                "Section 3, 3",
+                r"n_c \sim \mathrm{NB}(\textstyle\sum_k b_{ck}\psi_{ck}\phi_{ck}, 1/2)",
+                "tokens of a task",
+            ),
+            Equation(
+                "Section 3, 4a", r"\theta_{cd} \sim \mathrm{Dir}(b_c \psi_c \phi_c)", "topic proportions"
+            ),
+        ),
+        errata=(
+            "Epsilon is the probability that a topic stays on (Table 1), not that it is turned off (Section 3).",
+            "Equations 8 and 9 hold for documents of one task laid end to end: for an empty topic, 2^-phi "
+            "should be the ratio h(S + phi) / h(S), which is 2^-(D phi) where each document has its own length.",
+            "Equation 7 lacks alpha in the exponent.",
+            "Equation 10 takes the posterior of the weights where their prior belongs.",
+            "Appendix A takes expectations over the prior of empty topics, without the weight that lengths give.",
+        ),
+        tags=("nonparametric", "several collections", "sparse"),
+        evidence=("oracle", "geweke", "sequential", "sbc"),
+    )
+    kernels: ClassVar[Mapping[str, Kernel]]
+
+    alpha: Hyperparameter = Gamma(2.0, 0.5)
+    epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.6})
+    a1: float = field(default=2.0, metadata={"hyper": False, "small": 2.0})
+    a2: float = field(default=2.0, metadata={"hyper": False, "small": 1.0})
+    eta: Hyperparameter = Gamma(1.0, 10.0)
+    lengths: Lengths = field(default="task", metadata={"hyper": False})
+
+    def __post_init__(self):
+        self.check_hyperparameters()
+        for name, most in (("epsilon", 1.0), ("a1", np.inf), ("a2", np.inf)):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and 0 < value <= most and np.isfinite(value)):
+                wanted = "a number in (0, 1]" if name == "epsilon" else "a positive number"
+                raise ValueError(f"sparse_transfer: {name}: expected {wanted}, found {value!r}")
+        if self.lengths not in LENGTHS:
+            raise ValueError(
+                f"sparse_transfer: lengths: expected one of {', '.join(LENGTHS)}, found {self.lengths!r}"
+            )
+
+    def tasks(self, group: np.ndarray | None) -> np.ndarray:
+        """Tasks of the documents; an error where the corpus has none."""
+        if group is None:
+            raise CorpusError("sparse_transfer: expected a corpus with groups (one task a group), found none")
+        return group
+
+    def task_lengths(self, design: Design) -> list[np.ndarray]:
+        """Lengths of the documents of each task."""
+        group = self.tasks(design.group)
+        lengths = np.asarray(design.doc_lengths)
+        return [lengths[group == c] for c in range(design.n_groups)]
+
+    def length_weights(self, design: Design) -> list[Weight]:
+        """What the lengths make of each task's mass."""
+        return [Weight.of(lengths, self.lengths) for lengths in self.task_lengths(design)]
+
+    def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """See `Model.simulate`; alpha is rejected together with the rest, since lengths say something of it.
+
+        Raises
+        ------
+        ValueError
+            The hyperparameters make the design's lengths too unlikely.
+        """
+        alpha = self.alpha.draw if isinstance(self.alpha, Gamma) else None
+        hyper = self.draw_hyperparameters(design, rng)
+        latents = self._draw(design, alpha or float(hyper["alpha"]), rng)
+        latents = latents | {"eta": hyper["eta"]}
+        return Simulation(latents, self.resample_data(latents, design, rng))
+
+    def draw_topics(
+        self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
+    ) -> Latents:
+        """Draw masks, weights and topics of tokens."""
+        latents = self._draw(design, float(hyper["alpha"]), rng)
+        return {name: latents[name] for name in ("z", "log_weight", "shape")}
+
+    def _draw(self, design: Design, alpha: Any, rng: np.random.Generator) -> Latents:
+        configuration = draw_configuration(self.task_lengths(design), self, alpha, rng)
+        return seat_tokens(configuration, design.doc_lengths, self.tasks(design.group), rng)
+
+    def unseated(self, corpus: Corpus) -> Latents:
+        """No task has a topic."""
+        self.tasks(corpus.group)
+        return {
+            "z": np.full(corpus.n_tokens, -1),
+            "log_weight": np.zeros((corpus.n_groups, 0)),
+            "shape": np.zeros(0),
+        }
+
+    def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
+        """Weights of the topics of each task; a task has no others."""
+        return np.pad(np.exp(latents["log_weight"]), [(0, 0), (0, 1)])
+
+    def log_sticks(self, latents: Latents) -> float:
+        """Log density of masks, weights and shapes, as of an unordered set of topics."""
+        log_weight, shape = latents["log_weight"], latents["shape"]
+        alpha, n_tasks = float(latents["alpha"]), len(log_weight)
+        on = log_weight > -np.inf
+        shapes = np.broadcast_to(shape, on.shape)[on]
+        return float(
+            shape.size * np.log(alpha)
+            - alpha * first_rows(n_tasks, self.epsilon).sum()
+            + log_reach(n_tasks, self.epsilon)[on.sum(axis=0)].sum()
+            + Gamma(self.a1, 1.0 / self.a2).log_density(shape)
+            + np.sum((shapes - 1.0) * log_weight[on] - np.exp(log_weight[on]) - gammaln(shapes))
+        )
+
+    def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
+        """Log probability of ``z`` and of the lengths given the weights, without factors of lengths alone."""
+        mass = np.exp(latents["log_weight"]).sum(axis=1)
+        out = 0.0
+        for lengths, s in zip(self.task_lengths(Design.of(corpus)), mass, strict=True):
+            if lengths.sum() > 0 and s == 0.0:
+                return -np.inf
+            if self.lengths == "task":
+                n = lengths.sum()
+                out += gammaln(s + n) - gammaln(s) - s * LOG2 if s > 0.0 else 0.0
+            elif self.lengths == "document":
+                out += sum(gammaln(s + n) - gammaln(s) - s * LOG2 for n in lengths if s > 0.0)
+        filled = corpus.take(corpus.doc_lengths > 0)
+        return out + super().log_assignments(latents, filled)
+
+    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
+        """See `Model.log_marginal`; includes the probability of the lengths, without factors of them alone."""
+        design = Design.of(corpus)
+        marginal = _marginal(self, tuple(map(tuple, self.task_lengths(design))))
+        counts = doc_topic_counts(z, corpus, int(z.max(initial=-1)) + 1).T
+        group, alpha = self.tasks(corpus.group), float(hyper["alpha"])
+        topics = [marginal.log_topic(pattern_of(n, group, corpus.n_groups)) for n in counts]
+        terms = sum(topics, alpha * marginal.log_without_words(self.epsilon) + len(topics) * np.log(alpha))
+        return marginal.total(terms) + self.log_likelihood({"z": z, **hyper}, corpus)
+
+    def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
+        """All partitions of the tokens."""
+        return restricted_growth_strings(corpus.n_tokens)
+
+    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+        """See `Model.quantities`; besides, how many topics and pairs of task and topic there are.
+
+        ``n_pairs`` counts pairs with tokens and ``n_on`` all that are on, ``n_represented`` topics with their
+        ghosts; ``mass`` is the sum of each task's weights, ``mean_shape`` the mean over topics in use.
+        """
+        log_weight, shape = latents["log_weight"], latents["shape"]
+        counts = doc_topic_counts(latents["z"], corpus, shape.size)
+        in_task = np.array([counts[corpus.group_of_doc == c].sum(axis=0) for c in range(corpus.n_groups)])
+        in_use = counts.sum(axis=0) > 0
+        return super().quantities(latents, corpus, probes) | {
+            "n_represented": np.asarray(float(shape.size)),
+            "n_pairs": np.asarray(float(np.count_nonzero(in_task))),
+            "n_on": np.asarray(float(np.count_nonzero(log_weight > -np.inf))),
+            "mass": np.exp(log_weight).sum(axis=1),
+            "mean_shape": np.asarray(shape[in_use].mean() if in_use.any() else 0.0),
+        }
+
+    @classmethod
+    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
+        """See `Model.kernels_of`."""
+        return sparse_transfer_kernels(toolbox)
+
+    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        """See `Model.numpyro`."""
+        raise NotImplementedError("sparse_transfer: there is no NumPyro reference yet")
+
+    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        """See `Model.stan_data`."""
+        raise NotImplementedError("sparse_transfer: there is no Stan reference yet")
+
+    @property
+    def reference_parameters(self) -> tuple[str, ...]:
+        """See `Model.reference_parameters`."""
+        raise NotImplementedError("sparse_transfer: there is no reference program yet")
+
+    def reference_latents(
+        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
+    ) -> Latents:
+        """See `Model.reference_latents`."""
+        raise NotImplementedError("sparse_transfer: there is no reference program yet")
+
+
+@lru_cache(maxsize=8)
+def _marginal(model: SparseTransfer, task_lengths: tuple[tuple[int, ...], ...]) -> TopicMarginal:
+    """Weights of topics, shared by all assignments of tokens; `model` is hashed by its hyperparameters."""
+    weights = [Weight.of(np.array(lengths, np.int64), model.lengths) for lengths in task_lengths]
+    return TopicMarginal.unbounded(weights, model.a1, model.a2, model.epsilon)
+
+
+SparseTransfer.kernels = SparseTransfer.kernels_of(kernels)
