@@ -3,38 +3,9 @@
 A mutant is a small change in the source of the kernels, of the sort that a programmer makes.
 """
 
-from dataclasses import dataclass
-from types import ModuleType
-
-from .toolbox import PLAIN_PYTHON, Change, load_toolbox
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A wrong kernel.
-
-    Attributes
-    ----------
-    id : str
-    models : tuple of str
-        Models whose sampler it makes wrong.
-    change : Change
-    about : str
-        What is wrong.
-    variant : str
-        Of the sampler; other variants may be right.
-    """
-
-    id: str
-    models: tuple[str, ...]
-    change: Change
-    about: str
-    variant: str = "sparse"
-
-    def toolbox(self, compiled: bool = True) -> ModuleType:
-        """Import the kernels with this change in them."""
-        return load_toolbox(self.change) if compiled else load_toolbox(self.change, PLAIN_PYTHON)
-
+from .mutants_focused import FOCUSED_MUTANTS
+from .mutants_sparse_transfer import SPARSE_TRANSFER_MUTANTS
+from .toolbox import Change, Mutant
 
 ALL = ("lda", "hdp", "mt_hdp")
 STICKS = ("hdp", "mt_hdp")
@@ -209,6 +180,8 @@ MUTANTS: tuple[Mutant, ...] = (
         Change("hdp.py", "            a += 1.0\n", "            a += 0.0\n"),
         "the sticks of a new topic are broken as if no token had chosen it",
     ),
+    *FOCUSED_MUTANTS,
+    *SPARSE_TRANSFER_MUTANTS,
 )  # fmt: skip
 
 

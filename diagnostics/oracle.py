@@ -184,7 +184,7 @@ def agrees_with_oracle(
     Parameters
     ----------
     subject : Subject
-        It has a ``start``, or its prior draws fit `data`.
+        Its prior draws must fit `data`.
     oracle : Oracle
         Of `data`.
     data : data of the subject
@@ -209,7 +209,7 @@ def agrees_with_oracle(
     probe = _Probe(oracle, labels)
     paths = []
     for done in range(chains):
-        latents = bench.start(rng, data)
+        latents, _ = bench.draw_joint(rng)
         kept = islice(bench.transitions(rng, latents, data), warmup, warmup + draws)
         paths.append([probe(moved) for moved in kept])
         if progress is not None:

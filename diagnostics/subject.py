@@ -21,9 +21,10 @@ class Subject(Protocol):
 
     A subject may also have a ``name``; ``transitions(rng, latents, data)``, an endless iterator over the
     latents of one chain on one data set, where that is cheaper than calling ``transition`` again and again;
-    ``start(rng, data)``, latents that a chain can start from where latents of the prior do not fit `data`;
     and ``extend(rng, latents, data)``, which posterior SBC needs: it draws new data, with latents of their
     own, given the latents of the old data, and returns latents and data of old and new together.
+    A sampler that cannot be put at given latents says so by ``starts_by_itself = True``; then only rungs that
+    throw the beginning of a chain away, `agrees_with_oracle` and `sbc`, can judge it.
     """
 
     def draw_latents(self, rng: np.random.Generator) -> Any:
@@ -93,10 +94,6 @@ class ModelSubject:
         """Latents after one sweep."""
         return next(self.transitions(rng, latents, data))
 
-    def start(self, rng: np.random.Generator, data: Corpus) -> Latents:
-        """Latents that a chain on `data` starts from."""
-        return self.model.initial_latents(data, rng)
-
     def quantities(self, latents: Latents, data: Corpus) -> Mapping[str, np.ndarray]:
         """Test quantities of the model."""
         return self.model.quantities(latents, data, self.probes)
@@ -163,13 +160,6 @@ class Bench:
         with _blaming("extend"):
             return extend(rng, latents, data)
 
-    def start(self, rng: np.random.Generator, data: Any) -> Any:
-        """Latents that a chain on `data` can start from."""
-        with _blaming("start"):
-            if hasattr(self.subject, "start"):
-                return self.subject.start(rng, data)  # type: ignore[attr-defined]
-        return self.draw_joint(rng)[0]
-
     def transitions(self, rng: np.random.Generator, latents: Any, data: Any) -> Iterator[Any]:
         """Latents after each further transition given `data`."""
         with _blaming("transition"):
@@ -181,7 +171,9 @@ class Bench:
                 yield latents
 
     def after(self, n: int, rng: np.random.Generator, latents: Any, data: Any) -> Any:
-        """Latents after `n` transitions."""
+        """Latents after `n` transitions from given latents."""
+        if getattr(self.subject, "starts_by_itself", False):
+            raise BrokenSubject("the sampler starts by itself, and cannot be put at given latents")
         return next(islice(self.transitions(rng, latents, data), n - 1, None))
 
     def measure(self, latents: Any, data: Any) -> np.ndarray:

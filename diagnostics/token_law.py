@@ -139,7 +139,7 @@ class Move(NamedTuple):
     before : Latents
         When the kernel comes to the token.
     after : list of Latents
-        One for each topic that it may draw.
+        One for each topic that it may draw, and whatever else changes with it.
     probability : float (outcomes,)
     """
 
@@ -174,10 +174,11 @@ def token_law(
         raise BrokenSubject("the sweep ended where it was expected to draw another token")
 
     (before, _), *_ = outcomes(run, seed, token, 0)
-    found: dict[int, tuple[Latents, float]] = {}
+    found: dict[tuple[int, bytes], tuple[Latents, float]] = {}
     for after, probability in outcomes(run, seed, token):
-        topic = int(after["z"][token])
-        found[topic] = (after, probability + found.get(topic, (after, 0.0))[1])
+        others = b"".join(value.tobytes() for name, value in after.items() if name != "z")
+        outcome = (int(after["z"][token]), others)
+        found[outcome] = (after, probability + found.get(outcome, (after, 0.0))[1])
     after, probabilities = zip(*found.values(), strict=True)
     return Move(before, list(after), np.array(probabilities))
 
@@ -246,12 +247,13 @@ def conditionals(
     States where some outcome is rarer than `RAREST` are passed over.
     """
     rng = np.random.default_rng(seed)
-    n = int(np.sum(design.doc_lengths))
     while states > 0:
         latents, corpus = model.simulate(design, rng)
-        token = int(rng.integers(n - 1))
+        token = int(rng.integers(corpus.n_tokens - 1))
         move = token_law(kernel, model, latents, corpus, token, int(rng.integers(2**31)))
         found = conditional(move, corpus, token, f"state {states}, token {token}")
+        if np.all(np.isneginf(found.log_weights)):
+            continue  # whatever the token does, more than its topic changes
         if log_softmax([model.log_joint(*at) for at in found.candidates]).min() > np.log(RAREST):
             states -= 1
             yield found

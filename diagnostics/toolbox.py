@@ -99,3 +99,30 @@ def _written(folder: Path, sources: Mapping[str, str]) -> Path:
         except OSError:  # another process was first
             shutil.rmtree(beside)
     return folder
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong kernel.
+
+    Attributes
+    ----------
+    id : str
+    models : tuple of str
+        Models whose sampler it makes wrong.
+    change : Change
+    about : str
+        What is wrong.
+    variant : str
+        Of the sampler; other variants may be right.
+    """
+
+    id: str
+    models: tuple[str, ...]
+    change: Change
+    about: str
+    variant: str = "sparse"
+
+    def toolbox(self, compiled: bool = True) -> ModuleType:
+        """Import the kernels with this change in them."""
+        return load_toolbox(self.change) if compiled else load_toolbox(self.change, PLAIN_PYTHON)

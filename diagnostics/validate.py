@@ -35,7 +35,7 @@ def cases_of(
     rungs : sequence of str, optional
         All that the model's card claims, unless given.
     variant : str, optional
-        All, unless given.
+        All that are exact, unless given.
     budget : str
     seed : int
 
@@ -55,7 +55,7 @@ def cases_of(
         _check(f"variant of {model_id}", variant, variants)
     return [
         Case(model_id, name, rung, budget, seed)
-        for name in ([variant] if variant else variants)
+        for name in ([variant] if variant else [v for v, kernel in variants.items() if kernel.exact])
         for rung in climbed
         if rung in (rungs or climbed)
     ]

@@ -160,35 +160,38 @@ def drop_topic(tokens, documents, topics, scratch, k):
 
 
 @kernel
-def exact_weights(documents, count, weights, n_topics):
-    """Weights of the topics in use for the next token of a document, before its word is seen."""
+def exact_weights(documents, total, count, weights, n_topics):
+    """Weights of the topics in use for one more token of a document, before its word is seen."""
     for k in range(n_topics):
-        if count[k] > 0:
+        if total[k] == 0:  # its only token is the one that is drawn: it counts among the new ones
+            weights[k] = 0.0
+        elif count[k] > 0:
             weights[k] = count[k] + documents.strength[k]
         else:
             weights[k] = documents.absent[k]
 
 
 @kernel
-def taylor_weights(documents, count, weights, n_topics):
+def taylor_weights(documents, total, count, weights, n_topics):
     """Fill in the expansion's weights of all topics, the new one last: E[phi b / (n + X + Y)] at the means.
 
     X is the strength of the document's topics, Y the expected strength of all others.
     """
     expected_new = documents.alpha[0] * documents.gamma[0]
-    total = expected_new
+    everything = expected_new
+    for k in range(n_topics):
+        weights[k] = 0.0
+        if count[k] > 0:
+            weights[k] = count[k] + documents.strength[k]
+        elif total[k] > 0:
+            weights[k] = documents.inclusion[k] * documents.strength[k]
+        everything += weights[k]
     for k in range(n_topics):
         if count[k] > 0:
-            total += count[k] + documents.strength[k]
+            weights[k] /= everything
         else:
-            total += documents.inclusion[k] * documents.strength[k]
-    for k in range(n_topics):
-        if count[k] > 0:
-            weights[k] = (count[k] + documents.strength[k]) / total
-        else:
-            expected = documents.inclusion[k] * documents.strength[k]
-            weights[k] = expected / (total - expected + documents.strength[k])
-    weights[n_topics] = expected_new / total
+            weights[k] /= everything - weights[k] + documents.strength[k]
+    weights[n_topics] = expected_new / everything
 
 
 @kernel
@@ -214,16 +217,14 @@ def token_pass(rng, tokens, documents, topics, scratch, taylor):
             w = tokens.words[i]
             old = tokens.topic[i]
             if old >= 0:
-                tokens.topic[i] = -1
                 unlist_token(topics, w, old)
                 scratch.doc_count[old] -= 1
-                if topics.total[old] == 0:
-                    drop_topic(tokens, documents, topics, scratch, old)
+            was_alone = old >= 0 and topics.total[old] == 0
             n_topics = topics.n_topics[0]
             if taylor:
-                taylor_weights(documents, scratch.doc_count, weights, n_topics)
+                taylor_weights(documents, topics.total, scratch.doc_count, weights, n_topics)
             else:
-                exact_weights(documents, scratch.doc_count, weights, n_topics)
+                exact_weights(documents, topics.total, scratch.doc_count, weights, n_topics)
                 weights[n_topics] = new_mass
             for k in range(n_topics):
                 scratch.coefficient[k] = weights[k] / (topics.total[k] + n_words * eta)
@@ -234,11 +235,16 @@ def token_pass(rng, tokens, documents, topics, scratch, taylor):
                 weights[k] += scratch.coefficient[k] * topics.listed_count[j]
             new = categorical(rng, weights, n_topics + 1)
             if new == n_topics:
-                topics.n_topics[0] += 1
+                if was_alone:
+                    new = old
+                else:
+                    topics.n_topics[0] += 1
                 open_focused_topic(rng, documents, new, n_documents)
             tokens.topic[i] = new
             list_token(topics, w, new)
             scratch.doc_count[new] += 1
+            if was_alone and new != old:
+                drop_topic(tokens, documents, topics, scratch, old)
         leave_document(tokens, scratch, d)
     scratch.next_document[0] = 0
     return True

@@ -55,7 +55,7 @@ def draw_words(
     z: np.ndarray, n_topics: int, n_words: int, eta: float, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw a word for each token, from topics drawn from Dirichlet(`eta`)."""
-    topics = np.array([_dirichlet(np.full(n_words, eta), rng) for _ in range(n_topics)])
+    topics = np.array([draw_dirichlet(np.full(n_words, eta), rng) for _ in range(n_topics)])
     topics = np.cumsum(topics.reshape(n_topics, n_words), axis=1)
     u = rng.random(z.size)
     return np.array(
@@ -63,7 +63,7 @@ def draw_words(
     )
 
 
-def _dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Dirichlet draw in log space: with tiny shapes NumPy's own would divide zero by zero."""
     log_gamma = np.log(rng.gamma(shapes + 1.0)) - rng.exponential(size=shapes.size) / shapes
     out = np.exp(log_gamma - log_gamma.max())
@@ -185,8 +185,6 @@ class CollapsedTopicModel(Model):
 
         Notes
         -----
-        Where the lengths of documents are drawn, a pair may lie beyond the last token; it shares no topic.
-
         The density of the sticks is left out of ``log_joint``: where a concentration is small, the rest of
         a stick is near ``exp(-E / concentration)``, and the logarithm of its density has no mean.
         """
@@ -196,7 +194,7 @@ class CollapsedTopicModel(Model):
         groups = self.prior_rows(prior, corpus)
         entropy = np.zeros(len(probes.documents))
         for j, d in enumerate(probes.documents):
-            share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / max(1, corpus.doc_lengths[d])
+            share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / corpus.doc_lengths[d]
             share = share[share > 0]
             entropy[j] = 0.0 - np.sum(share * np.log(share))
         predictive = np.zeros(len(probes.cells))
@@ -209,15 +207,12 @@ class CollapsedTopicModel(Model):
             topic_word = (of_word + eta) / (totals + corpus.n_words * eta)
             weight = np.sum((in_doc + row[:-1]) * topic_word) + row[-1] / corpus.n_words
             predictive[j] = weight / (corpus.doc_lengths[d] + row.sum())
-        there = probes.pairs[:, 1] < z.size
-        same = np.zeros(len(there))
-        same[there] = z[probes.pairs[there, 0]] == z[probes.pairs[there, 1]]
         likelihood = self.log_likelihood(latents, corpus)
         return {
             "n_topics": np.asarray(float(np.count_nonzero(totals))),
             "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
             "log_likelihood": np.asarray(likelihood),
-            "same_topic": same,
+            "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
             "topic_entropy": entropy,
             "predictive": predictive,
         } | {name: np.asarray(latents[name], float) for name in self.sampled()}

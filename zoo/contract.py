@@ -215,6 +215,8 @@ class Kernel:
         Whether the model's posterior is the stationary law.
     about : str
         One line for the user.
+    requires : mapping of str to object
+        Fields of the model with which it always applies; with others `load` may refuse.
     """
 
     load: Callable[[Latents, Corpus, Any], Any]
@@ -224,6 +226,7 @@ class Kernel:
     sweep: Callable[..., Any]
     exact: bool = True
     about: str = ""
+    requires: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Model(ABC):
@@ -232,9 +235,6 @@ class Model(ABC):
     card: ClassVar[Card]
     kernels: ClassVar[Mapping[str, Kernel]]
     """Samplers by name of variant; the first is the default."""
-    draws_lengths: ClassVar[bool] = False
-    """Whether the generator draws the lengths of documents as well: then they are data, a design gives only
-    the number of documents, and the latents carry them as ``lengths`` (D,)."""
 
     @classmethod
     @abstractmethod

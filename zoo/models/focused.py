@@ -1,14 +1,15 @@
 """The focused topic model: the IBP compound Dirichlet process (Williamson, Wang, Heller and Blei 2010)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.polynomial import polynomial
-from scipy.special import gammaln, logsumexp
+from scipy.optimize import brentq
+from scipy.special import digamma, gammaln, logsumexp
 
 from ... import kernels
 from ...kernels.focused import FocusedState
@@ -17,11 +18,25 @@ from ..collapsed import (
     by_first_appearance,
     doc_topic_counts,
     draw_categorical,
+    draw_dirichlet,
     prior_arrays,
 )
-from ..contract import Card, Design, Equation, FrozenTopics, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import (
+    Card,
+    Design,
+    Equation,
+    FrozenTopics,
+    Gamma,
+    Hyperparameter,
+    Kernel,
+    Latents,
+    Probes,
+    Quantities,
+    Simulation,
+)
 from ..corpus import Corpus
 from ..enumeration import restricted_growth_strings
+from ..rejection import first_accepted
 
 LOG2 = np.log(2.0)
 
@@ -31,12 +46,13 @@ class Focused(CollapsedTopicModel):
     """As many topics as the corpus needs; which documents have a topic says nothing of how much of it.
 
     Each topic has an inclusion, the share of the documents that it is on in, and a strength, which gives it
-    tokens where it is on. The numbers of tokens are negative binomial, so that the generator draws the
-    lengths of the documents too: a design gives only the number of documents and the vocabulary, and every
-    posterior is that given lengths and words.
+    tokens where it is on.
 
-    Latents: ``z`` (N,), ``lengths`` (D,), ``strength`` (K,), ``inclusion`` (K,), ``alpha``, ``gamma``,
-    ``eta``. Where topics are on, and all that concerns topics without tokens, is integrated out.
+    Latents: ``z`` (N,), ``strength`` (K,), ``inclusion`` (K,), ``alpha``, ``gamma``, ``eta``. Where topics
+    are on, and all that concerns topics without tokens, is integrated out.
+
+    The lengths of the documents are data: they are negative binomial. A generator that keeps to a design's
+    lengths therefore has to reject: it suits small designs and hyperparameters that make them likely.
 
     Parameters
     ----------
@@ -75,7 +91,7 @@ class Focused(CollapsedTopicModel):
         errata=(
             "The source draws the topic of a token from an expectation that it expands to first order about "
             "the means of the other variables. The expectation has a closed form. Variant `taylor` shows "
-            "what the expansion changes; it carries over the recipe of Faisal, Gillberg, Leen, Peltonen and Kaski "
+            "what the expansion changes; it carries over the recipe of Faisal, Gillberg, Leen and Peltonen "
             "(Transfer learning using a nonparametric sparse topic model, Appendix A).",
             "In the expansion the first token of a topic in a document has weight pi phi. The exact weight "
             "is phi pi 2^-phi / (1 - pi + pi 2^-phi): the document shows that the topic is off or silent.",
@@ -87,10 +103,9 @@ class Focused(CollapsedTopicModel):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     kernels: ClassVar[Mapping[str, Kernel]]
-    draws_lengths: ClassVar[bool] = True
 
     alpha: Hyperparameter = Gamma(5.0, 1.0)
-    gamma: Hyperparameter = Gamma(5.0, 1.0)
+    gamma: Hyperparameter = Gamma(5.0, 10.0)
     eta: Hyperparameter = Gamma(1.0, 10.0)
 
     def __post_init__(self):
@@ -114,48 +129,72 @@ class Focused(CollapsedTopicModel):
         return np.arange(corpus.n_documents)
 
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
-        """Log probability of ``z`` and the lengths given strengths and inclusions."""
+        """Log probability of ``z``, of the lengths and of no other topic having a token, given the topics."""
         strength, inclusion = latents["strength"], latents["inclusion"]
         counts = doc_topic_counts(latents["z"], corpus, strength.size)
         present = np.log(inclusion) + gammaln(strength + counts) - gammaln(strength) - strength * LOG2
         absent = np.log1p(inclusion * np.expm1(-strength * LOG2))
-        return float(np.sum(np.where(counts > 0, present, absent))) + _log_of_lengths(corpus)
+        nothing_else = -float(latents["alpha"]) * _expected_topics(
+            float(latents["gamma"]), corpus.n_documents
+        )
+        return float(np.sum(np.where(counts > 0, present, absent))) + nothing_else + _log_of_lengths(corpus)
 
     def log_sticks(self, latents: Latents) -> float:
-        """Log density of the topics in use, in no order, and that no other topic has a token."""
-        strength, inclusion = latents["strength"], latents["inclusion"]
-        alpha, gamma = float(latents["alpha"]), float(latents["gamma"])
-        density = np.log(alpha) - np.log(inclusion) + (gamma - 1.0) * np.log(strength) - strength
-        nothing_else = -alpha * _expected_topics(gamma, latents["lengths"].size)
-        return float(np.sum(density - gammaln(gamma))) + nothing_else
+        """Log density of the strengths and inclusions, as of an unordered set of topics."""
+        strength, inclusion, gamma = latents["strength"], latents["inclusion"], float(latents["gamma"])
+        intensity = np.log(float(latents["alpha"])) - np.log(inclusion)
+        return float(np.sum(intensity + (gamma - 1.0) * np.log(strength) - strength - gammaln(gamma)))
+
+    def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """See `Model.simulate`; alpha and gamma are rejected with the rest: lengths say something of them.
+
+        Raises
+        ------
+        ValueError
+            The hyperparameters make the design's lengths too unlikely.
+        """
+        latents = self._draw(design, self.hyperparameters(), rng)
+        latents["eta"] = self.draw_hyperparameters(design, rng)["eta"]
+        return Simulation(latents, self.resample_data(latents, design, rng))
 
     def draw_topics(
         self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Latents:
-        """Serve the Indian buffet, draw numbers of tokens, and the order of a document's tokens at random."""
-        n_documents = len(design.doc_lengths)
-        is_on = _indian_buffet(float(hyper["alpha"]), n_documents, rng)
-        strength = rng.gamma(float(hyper["gamma"]), size=is_on.shape[1])
-        counts = rng.poisson(rng.gamma(np.where(is_on, strength, 1.0)) * is_on)
-        labels = [rng.permutation(np.repeat(np.arange(strength.size), row)) for row in counts]
-        z, used = by_first_appearance(np.concatenate([*labels, np.zeros(0, np.int64)]))
-        n_on = is_on[:, used].sum(axis=0)
+        """Draw strengths, inclusions and the topics of the tokens."""
+        latents = self._draw(design, {name: float(value) for name, value in hyper.items()}, rng)
+        return {name: latents[name] for name in ("z", "strength", "inclusion")}
+
+    def _draw(self, design: Design, hyper: Mapping[str, Hyperparameter], rng: np.random.Generator) -> Latents:
+        lengths = np.asarray(design.doc_lengths)
+
+        def propose(n: int) -> tuple[_Buffets, np.ndarray]:
+            alpha, gamma = (_draws(hyper[name], n, rng) for name in ("alpha", "gamma"))
+            buffets = _Buffets.draw(alpha, gamma, lengths.size, rng)
+            return buffets, _log_lengths(buffets.mass, lengths) - highest
+
+        highest = _log_lengths(_likeliest_mass(lengths), lengths)
+        buffets, chosen = first_accepted(
+            propose, rng, "documents of the design's lengths; expected some that alpha and gamma make likely"
+        )
+        mine = buffets.owner == chosen
+        is_on, strength = buffets.is_on[mine], np.maximum(buffets.strength[mine], np.finfo(float).tiny)
+        labels = [np.zeros(0, np.int64)]
+        for on, length in zip(is_on.T, lengths, strict=True):
+            if length > 0:
+                labels.append(rng.choice(np.flatnonzero(on), length, p=draw_dirichlet(strength[on], rng)))
+        z, used = by_first_appearance(np.concatenate(labels))
         return {
             "z": z,
-            "lengths": counts.sum(axis=1),
             "strength": strength[used],
-            "inclusion": rng.beta(n_on, 1.0 + n_documents - n_on),
+            "inclusion": buffets.inclusion[mine][used],
+            "alpha": np.asarray(buffets.alpha[chosen]),
+            "gamma": np.asarray(buffets.gamma[chosen]),
         }
-
-    def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
-        """Draw new words; the lengths stay those of ``z``, whatever `design` says."""
-        return super().resample_data(latents, replace(design, doc_lengths=latents["lengths"]), rng)
 
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic."""
         nothing = np.zeros(0)
-        z = np.full(corpus.n_tokens, -1)
-        return {"z": z, "lengths": corpus.doc_lengths, "strength": nothing, "inclusion": nothing}
+        return {"z": np.full(corpus.n_tokens, -1), "strength": nothing, "inclusion": nothing}
 
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """Log probability of topics, lengths and words; see `Model.log_marginal`.
@@ -186,6 +225,14 @@ class Focused(CollapsedTopicModel):
             terms = log_beta[:, None] + log_moment - (gamma + m) * np.log1p(on * LOG2)[:, None]
             out += np.log(alpha) + float(logsumexp(terms))
         return out + self.log_likelihood({"z": z, **hyper}, corpus)
+
+    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+        """See `CollapsedTopicModel.quantities`; besides, means over topics of strength and inclusion."""
+        used = latents["strength"].size > 0
+        return super().quantities(latents, corpus, probes) | {
+            f"mean_{name}": np.asarray(latents[name].mean() if used else 0.0)
+            for name in ("strength", "inclusion")
+        }
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All partitions of the tokens."""
@@ -262,7 +309,6 @@ class Focused(CollapsedTopicModel):
         z, used = by_first_appearance(labels)
         return {
             "z": z,
-            "lengths": corpus.doc_lengths,
             "strength": draw["strength"][used],
             "inclusion": draw["inclusion"][used],
         } | {name: np.asarray(draw[name]) for name in self.hyperparameters()}
@@ -285,16 +331,70 @@ def _expected_topics(gamma: float, n_documents: int) -> float:
     return float(np.sum(-np.expm1(-gamma * np.log1p(j * LOG2)) / j))
 
 
-def _indian_buffet(alpha: float, n_documents: int, rng: np.random.Generator) -> np.ndarray:
-    """Which topics are on, bool (D, topics): each document in turn (Griffiths and Ghahramani 2006)."""
-    n_on = np.zeros(0)
-    rows = []
-    for d in range(1, n_documents + 1):
-        row = np.append(rng.random(n_on.size) * d < n_on, np.ones(rng.poisson(alpha / d), bool))
-        n_on = np.append(n_on, np.zeros(row.size - n_on.size)) + row
-        rows.append(row)
-    return np.array([np.append(row, np.zeros(n_on.size - row.size, bool)) for row in rows], bool).reshape(
-        n_documents, n_on.size
+def _draws(value: Hyperparameter, n: int, rng: np.random.Generator) -> np.ndarray:
+    return value.draw(rng, n) if isinstance(value, Gamma) else np.full(n, value)
+
+
+class _Buffets(NamedTuple):
+    """Draws of the Indian buffet process, each with an alpha and a gamma: all topics that are on somewhere.
+
+    Attributes
+    ----------
+    alpha, gamma : float (n,)
+    owner : int (topics,)
+        The draw that a topic belongs to.
+    is_on : bool (topics, D)
+    inclusion, strength : float (topics,)
+    mass : float (n, D)
+        Strength of the topics that are on.
+    """
+
+    alpha: np.ndarray
+    gamma: np.ndarray
+    owner: np.ndarray
+    is_on: np.ndarray
+    inclusion: np.ndarray
+    strength: np.ndarray
+    mass: np.ndarray
+
+    @classmethod
+    def draw(
+        cls, alpha: np.ndarray, gamma: np.ndarray, n_documents: int, rng: np.random.Generator
+    ) -> "_Buffets":
+        """Draw each topic's first document, then its inclusion, then the later documents.
+
+        The first is the j-th with intensity ``alpha int pi^-1 pi (1 - pi)^(j - 1) dpi = alpha / j``; given it
+        the inclusion is Beta(1, j).
+        """
+        documents = np.arange(n_documents)
+        intensity = 1.0 / (documents + 1.0)
+        owner = np.repeat(np.arange(alpha.size), rng.poisson(alpha * intensity.sum()))
+        first = rng.choice(documents, owner.size, p=intensity / intensity.sum())
+        inclusion = rng.beta(1.0, first + 1.0)
+        later = (documents > first[:, None]) & (rng.random((owner.size, n_documents)) < inclusion[:, None])
+        is_on = later | (documents == first[:, None])
+        strength = rng.gamma(gamma[owner])
+        mass = np.zeros((alpha.size, n_documents))
+        np.add.at(mass, owner, strength[:, None] * is_on)
+        return cls(alpha, gamma, owner, is_on, inclusion, strength, mass)
+
+
+def _log_lengths(mass: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Log probability of the lengths (D,) given `mass` (…, D), without factors of them alone."""
+    positive = np.maximum(mass, np.finfo(float).tiny)
+    terms = gammaln(positive + lengths) - gammaln(positive) - mass * LOG2
+    return np.sum(np.where((mass > 0) | (lengths == 0), terms, -np.inf), axis=-1)
+
+
+def _likeliest_mass(lengths: np.ndarray) -> np.ndarray:
+    """Mass under which each length is likeliest: where sum_{i < n} 1 / (mass + i) = log 2."""
+    return np.array(
+        [
+            brentq(lambda x, n=n: float(digamma(x + n) - digamma(x)) - LOG2, 1e-3, 2.0 * n + 1.0)
+            if n
+            else 0.0
+            for n in lengths
+        ]
     )
 
 
@@ -302,7 +402,6 @@ def _snapshot(state: FocusedState) -> Latents:
     k = int(state.topics.n_topics[0])
     return {
         "z": state.tokens.topic.astype(np.int64),
-        "lengths": np.diff(state.tokens.doc_ptr),
         "strength": state.documents.strength[:k].copy(),
         "inclusion": state.documents.inclusion[:k].copy(),
         "alpha": np.array(state.documents.alpha[0]),
