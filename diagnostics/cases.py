@@ -106,7 +106,8 @@ class Case:
         cls = MODELS[self.model]
         small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
         hyper = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIOR
-        return cls(**small, **dict.fromkeys(cls().hyperparameters(), hyper))
+        required = cls.kernels[self.variant].requires
+        return cls(**small, **required, **dict.fromkeys(cls().hyperparameters(), hyper))
 
     @property
     def fingerprint(self) -> str:

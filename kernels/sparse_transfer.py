@@ -4,8 +4,8 @@
 ``collapsed_sweep`` tokens move with all empty masks and ghosts integrated out; h must be an exponential
 ``slice_sweep``     sticks are drawn, those above a random height represented; any length model
 
-All share what comes after tokens and masks. A sweep returns False if it stopped for want of room; called again
-with more, it goes on where it stopped.
+All share what comes after tokens and masks. A sweep returns False if it stopped for want of room; called
+again with more, it goes on where it stopped.
 """
 
 from .jit import kernel

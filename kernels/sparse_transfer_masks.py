@@ -22,9 +22,10 @@ GHOST_MOVES = 4
 
 @kernel
 def log_mask_odds(lengths, c, rest, rate, shape, weight):
-    """Log odds, over the prior's, that an empty topic is on in task `c` at a weight from Gamma(shape, 1 + rate).
+    """Log odds, over the prior's, that an empty topic is on in task `c`.
 
-    With `rest` the mass of the other topics. Where h is ``exp(-rate S)`` it is ``-shape log(1 + rate)``.
+    With a weight from Gamma(shape, 1 + rate), and `rest` the mass of the other topics. Where h is
+    ``exp(-rate S)`` they are ``-shape log(1 + rate)``.
     """
     change = log_h(lengths, c, rest + weight) - log_h(lengths, c, rest)
     return rate * weight + change - shape * math.log1p(rate)
@@ -90,7 +91,7 @@ def turn_off_everywhere(masks, k):
 
 @kernel
 def log_ghost_ratio(state, k):
-    """Log of how the lengths weigh topic `k`: ``prod_c h(S_c) / h(S_c - phi_ck)`` over the tasks that have it."""
+    """Log of ``prod_c h(S_c) / h(S_c - phi_ck)`` over the tasks that have topic `k`."""
     masks, out = state.masks, 0.0
     for c in range(masks.weight.shape[0]):
         if is_on(masks, c, k):
@@ -177,7 +178,7 @@ def recover_empty(rng, state):
 
 @kernel
 def recover_ghosts(rng, state):
-    """Draw all ghosts at once, where h is an exponential: a Poisson process, thinned by h. False for want of room."""
+    """Draw all ghosts at once, where h is an exponential, by thinning. False for want of room."""
     progress = state.scratch.progress
     if progress[2] < 0:
         progress[2] = rng.poisson(state.prior.alpha[0] * state.prior.first_rows.sum())

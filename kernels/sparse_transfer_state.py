@@ -7,8 +7,8 @@
 
 The theta are integrated out, and the lengths of a task's documents weigh its mass S, the sum of its weights,
 by a factor h(S) (`zoo.length_models`). Represented are the topics that some task has on: those in use, and
-*ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps end with the
-topics in use in front, then the ghosts, then nothing.
+*ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps end with
+the topics in use in front, then the ghosts, then nothing.
 """
 
 import math
@@ -36,7 +36,7 @@ class TaskMasks(NamedTuple):
     shape : float64 (capacity,)
         gamma_k.
     stick : float64 (capacity,)
-        rho_k, in samplers that draw it, within a sweep.
+        rho_k, in samplers that draw it.
     """
 
     weight: np.ndarray
@@ -182,7 +182,7 @@ def tilt(lengths, c, mass):
 
 @kernel
 def mass_without(masks, c, k, n_topics):
-    """Mass of task `c` but for topic `k` (-1: all of it); summed anew, since differences would lose digits."""
+    """Mass of task `c` but for topic `k` (-1: all of it), summed anew: differences would lose digits."""
     out = 0.0
     for j in range(n_topics):
         if j != k:
@@ -264,6 +264,7 @@ def renumber(state):
         masks.count[c, :n_kept] = masks.count[c][order[:n_kept]]
     masks.n_on[:n_kept] = masks.n_on[order[:n_kept]]
     masks.shape[:n_kept] = masks.shape[order[:n_kept]]
+    masks.stick[:n_kept] = masks.stick[order[:n_kept]]
     topics.total[:n_kept] = topics.total[order[:n_kept]]
     masks.weight[:, n_kept:n_topics] = 0.0
     masks.log_weight[:, n_kept:n_topics] = -math.inf
@@ -381,7 +382,7 @@ def check(state: SparseTransferState) -> None:
         raise AssertionError("the tokens of topics in tasks differ from a recount")
     if np.any(masks.n_on != on.sum(axis=0)):
         raise AssertionError("the tasks that have a topic differ from a recount")
-    if np.any(masks.weight != np.exp(masks.log_weight)):
+    if not np.allclose(masks.weight, np.exp(masks.log_weight), rtol=1e-12, atol=0.0):
         raise AssertionError("a weight differs from the exponential of its logarithm")
     if np.any(masks.count[~on]):
         raise AssertionError("a task has tokens in a topic that it has turned off")

@@ -1,4 +1,4 @@
-"""Token steps of the sparse transfer topic model: given masks, with the mask, and with all empty masks out."""
+"""Token steps of the sparse transfer topic model: given masks, with the mask, without empty masks."""
 
 import math
 
@@ -118,7 +118,7 @@ def with_mask(rng, state, c, w, old):
     if new == n_topics:
         shape = rng.standard_gamma(prior.a1 + 1.0) / (1.0 / prior.a2 + math.log1p(rate))
         log_proposed = log_gamma_variate(rng, shape + 1.0) - math.log1p(rate)
-    elif masks.count[c, new] == 0:
+    elif not is_on(masks, c, new):
         log_proposed = log_gamma_variate(rng, masks.shape[new] + 1.0) - math.log1p(rate)
     if old >= 0 and not is_exponential(lengths, c):
         weight, proposed = math.exp(log_weight), math.exp(log_proposed)
@@ -166,7 +166,7 @@ def pass_with_masks(rng, state, open_topics):
 
 @kernel
 def weigh_closed(state, k):
-    """Weight of topic `k` for each task without tokens in it, given its stick, mask and weight integrated out."""
+    """Weigh topic `k` for each task without tokens in it, given its stick, mask and weight integrated out."""
     masks = state.masks
     shape, stick = masks.shape[k], masks.stick[k]
     for c in range(masks.weight.shape[0]):
@@ -178,7 +178,7 @@ def weigh_closed(state, k):
 
 @kernel
 def draw_opening(rng, state, c):
-    """Make a topic that a token of task `c` chose, its stick and shape given that no other task has tokens in it."""
+    """Make a topic that a token of task `c` chose, given that no other task has tokens in it."""
     prior, masks, rates = state.prior, state.masks, state.lengths.rate
     while True:
         shape = rng.standard_gamma(prior.a1 + 1.0) / (1.0 / prior.a2 + math.log1p(rates[c]))

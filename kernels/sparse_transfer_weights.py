@@ -57,7 +57,7 @@ def _log_density_of_weight(target, x):
 
 
 class LogShape(NamedTuple):
-    """Target of ``log gamma_k``: its prior's shape and scale, and number and log sum of the topic's weights."""
+    """Target of ``log gamma_k``: prior's shape and scale; number of the topic's weights, sum of logs."""
 
     a1: float
     a2: float
@@ -202,7 +202,7 @@ def log_gamma_density(log_weight, shape):
 
 @kernel
 def weigh_destinations(state, c, words, size, log_weight, new_shape):
-    """Log weights, into the scores, of where a lifted block may go: topics that are off in `c`, then a new one."""
+    """Score where a lifted block may go, in logs: topics that are off in `c`, then a new one."""
     masks, topics, prior = state.masks, state.topics, state.prior
     scores, block = state.scratch.scores, state.scratch.block
     n_topics = topics.n_topics[0]
@@ -230,7 +230,7 @@ def weigh_destinations(state, c, words, size, log_weight, new_shape):
 
 @kernel
 def move_block(rng, state, c):
-    """Move all tokens of task `c` in a random topic of it to a topic that is off there, mask and weight with them.
+    """Move all tokens of task `c` in a random topic to one that is off there, mask and weight with them.
 
     Without it, tasks would find that they share a topic only by moving token after token. The task's mass
     stays, so h plays no part. There must be room for one topic.
@@ -270,7 +270,7 @@ def move_block(rng, state, c):
 
 @kernel
 def finish_sweep(rng, state):
-    """Weights, shapes, blocks, alpha, eta; all that samplers share after tokens and masks. Needs C + 1 slots."""
+    """Move weights, shapes, blocks, alpha, eta: what samplers share. There must be room for C + 1 topics."""
     update_weights(rng, state)
     update_shapes(rng, state)
     for _ in range(state.masks.weight.shape[0]):

@@ -1,9 +1,9 @@
 """The Indian buffet process with masked-out features, in plain NumPy.
 
 Rows are the customers (tasks), columns the features (topics). A feature has a stick pi, and a row takes it
-with probability rho = epsilon pi; the sticks are a Poisson process of intensity alpha / pi on (0, 1), so that
-the rho are one of intensity alpha / rho on (0, epsilon). With epsilon = 1 this is the process of Griffiths and
-Ghahramani (2005).
+with probability rho = epsilon pi; the sticks are a Poisson process of intensity alpha / pi on (0, 1), so
+that the rho are one of intensity alpha / rho on (0, epsilon). With epsilon = 1 this is the process of
+Griffiths and Ghahramani (2005).
 """
 
 import numpy as np
@@ -26,9 +26,9 @@ def log_reach(n_rows: int, epsilon: float) -> np.ndarray:
 
 
 def first_rows(n_rows: int, epsilon: float) -> np.ndarray:
-    """Expected features, over alpha, whose first row is each of the rows; float (C,).
+    """Return how many features, over alpha, are expected to have each row as their first; float (C,).
 
-    ``(1 - (1 - epsilon)^j) / j`` for the j-th row. The sum is the expected number of features of an alpha of 1.
+    ``(1 - (1 - epsilon)^j) / j`` for the j-th row. The sum is the expected number of features for alpha = 1.
     """
     j = np.arange(1, n_rows + 1)
     return -np.expm1(j * np.log1p(-epsilon)) / j if epsilon < 1 else 1.0 / j

@@ -127,8 +127,7 @@ class Mixture(NamedTuple):
         at_zero = float(powers.sum() == 0)
         y = np.arange(-most, most + step / 2, step) if powers.any() else np.zeros(0)
         x = np.sinh(y)
-        # density(t) = sum_a e^(-a t) t^(m_a - 1) sum_j c_aj t^(j - m_a) / (j - 1)!, with the highest power out
-        # front because t itself overflows
+        # density(t) dt = sum_aj c_aj t^(j - 1) e^(-a t) / (j - 1)! dt, in logarithms because t overflows
         terms, signs = [], []
         for a in np.flatnonzero(powers < 0):
             for j, c in enumerate(_principal_part(powers, int(a)), start=1):

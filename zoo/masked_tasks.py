@@ -1,7 +1,7 @@
 """The generator of models whose tasks mask their topics: masks and weights, given the documents' lengths."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,17 +9,7 @@ from .collapsed import draw_categorical
 from .contract import Latents
 from .ibp import draw_masks, first_rows
 from .length_models import highest_log_lengths, log_lengths
-
-MOST_ATTEMPTS = 2_000_000
-
-
-class MaskPrior(Protocol):
-    """What the generator needs to know of a model."""
-
-    epsilon: float
-    a1: float
-    a2: float
-    lengths: str
+from .rejection import first_accepted
 
 
 class Configuration(NamedTuple):
@@ -30,10 +20,22 @@ class Configuration(NamedTuple):
     shape: np.ndarray
 
 
+class _Batch(NamedTuple):
+    """Proposals: ``alpha`` (n,), and their topics one below the other, with the proposal that owns each."""
+
+    alpha: np.ndarray
+    owner: np.ndarray
+    log_weight: np.ndarray
+    shape: np.ndarray
+
+
 def draw_configuration(
     task_lengths: Sequence[np.ndarray],
-    prior: MaskPrior,
+    lengths: str,
     alpha: float | Callable[[np.random.Generator, int], np.ndarray],
+    epsilon: float,
+    a1: float,
+    a2: float,
     rng: np.random.Generator,
 ) -> Configuration:
     """Draw masks and weights given the lengths of each task's documents, by rejection.
@@ -41,9 +43,10 @@ def draw_configuration(
     Parameters
     ----------
     task_lengths : sequence of int (D_c,)
-    prior : MaskPrior
+    lengths : {"task", "document", "none"}
     alpha : float or (rng, n) -> float (n,)
         A number, or a sampler of its prior.
+    epsilon, a1, a2 : float
     rng : numpy.random.Generator
 
     Raises
@@ -51,32 +54,27 @@ def draw_configuration(
     ValueError
         No draw had such lengths.
     """
-    highest = sum(highest_log_lengths(lengths, prior.lengths) for lengths in task_lengths)
+    highest = sum(highest_log_lengths(of_task, lengths) for of_task in task_lengths)
     n_tasks = len(task_lengths)
-    expected = first_rows(n_tasks, prior.epsilon).sum()
-    attempts, n = 0, 64
-    while attempts < MOST_ATTEMPTS:
+    expected = first_rows(n_tasks, epsilon).sum()
+
+    def propose(n: int) -> tuple[_Batch, np.ndarray]:
         alphas = alpha(rng, n) if callable(alpha) else np.full(n, alpha)
-        n_topics = rng.poisson(alphas * expected)
-        owner = np.repeat(np.arange(n), n_topics)
-        mask = draw_masks(owner.size, n_tasks, prior.epsilon, rng)
-        shape = rng.gamma(prior.a1, prior.a2, owner.size)
+        owner = np.repeat(np.arange(n), rng.poisson(alphas * expected))
+        mask = draw_masks(owner.size, n_tasks, epsilon, rng)
+        shape = rng.gamma(a1, a2, owner.size)
         log_weight = np.where(mask, _log_gamma(shape[:, None], mask.shape, rng), -np.inf)
         mass = np.zeros((n, n_tasks))
         np.add.at(mass, owner, np.exp(log_weight))
-        log_ratio = -highest + sum(
-            log_lengths(mass[:, c], lengths, prior.lengths) for c, lengths in enumerate(task_lengths)
-        )
-        accepted = np.flatnonzero(np.log(1.0 - rng.random(n)) < log_ratio)
-        if accepted.size:
-            mine = owner == accepted[0]
-            return Configuration(float(alphas[accepted[0]]), log_weight[mine].T, shape[mine])
-        attempts += n
-        n = min(2 * n, 8192)
-    raise ValueError(
-        f"sparse_transfer: none of {attempts:,} draws from the prior had documents of the design's lengths; "
-        'expected lengths that alpha, epsilon, a1 and a2 make likely, or lengths="none"'
-    )
+        log_probability = np.full(n, -highest)
+        for c, of_task in enumerate(task_lengths):
+            log_probability += log_lengths(mass[:, c], of_task, lengths)
+        return _Batch(alphas, owner, log_weight, shape), log_probability
+
+    wanted = "documents of the design's lengths: expected some that alpha, epsilon, a1 and a2 make likely"
+    batch, i = first_accepted(propose, rng, wanted)
+    mine = batch.owner == i
+    return Configuration(float(batch.alpha[i]), batch.log_weight[mine].T, batch.shape[mine])
 
 
 def _log_gamma(shape: np.ndarray, size: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

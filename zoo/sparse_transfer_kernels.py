@@ -1,6 +1,7 @@
 """The samplers of the sparse transfer topic model, by variant."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -15,10 +16,11 @@ from .ibp import first_rows, log_reach
 
 
 def opening_weights(rates: Sequence[float], a1: float, a2: float, epsilon: float) -> np.ndarray:
-    """Weight, over alpha, of a topic whose only tokens is one of task c, all else integrated out; float (C,).
+    """Weight, over alpha, of a topic whose only token is in task c, all else integrated out; float (C,).
 
-    ``int_0^epsilon d rho E_gamma[gamma (1 + r_c)^(-gamma - 1) prod_(c' != c) (1 - rho + rho (1 + r_c')^-gamma)]``
-    by quadrature: the product is a polynomial in rho, and smooth in gamma.
+    With q = (1 + r)^-gamma for a task of rate r, the mean over gamma of
+    ``gamma q_c / (1 + r_c) int_0^epsilon prod_(c' != c) (1 - rho + rho q_c') d rho``, by quadrature: the
+    product is a polynomial in rho, and smooth in gamma.
 
     Parameters
     ----------
@@ -51,6 +53,7 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
     """Make the samplers; see `Model.kernels_of`."""
     states = import_module(f"{toolbox.__name__}.sparse_transfer_state")
     sweeps = import_module(f"{toolbox.__name__}.sparse_transfer")
+    published = import_module(f"{toolbox.__name__}.sparse_transfer_published")
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> SparseTransferState:
         weights = model.length_weights(Design.of(corpus))
@@ -91,22 +94,27 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
             )
         return state
 
-    def make(sweep: Callable[..., bool], about: str, load: Callable[..., Any] = load) -> Kernel:
+    def make(sweep: Callable[..., bool], about: str, **fields: Any) -> Kernel:
         def step(rng: np.random.Generator, state: SparseTransferState) -> SparseTransferState:
             while not sweep(rng, state):
                 state = states.with_room(state)
             return state
 
-        return Kernel(load, step, _snapshot, states.check, sweep, about=about)
+        kernel = Kernel(load, step, _snapshot, states.check, sweep, about=about)
+        return replace(kernel, **fields)
 
     return {
         "masks": make(sweeps.mask_sweep, "masks and ghosts represented, sticks integrated out; any lengths"),
         "collapsed": make(
             sweeps.collapsed_sweep,
-            'tokens move with all empty masks and ghosts integrated out; for lengths="document"',
-            load_exponential,
+            "tokens move with all empty masks and ghosts integrated out; for lengths of documents",
+            load=load_exponential,
+            requires={"lengths": "document"},
         ),
         "slice": make(sweeps.slice_sweep, "sticks above a random height represented; any lengths"),
+        "published": make(
+            published.published_sweep, "Algorithm 1 of the paper, for comparison: not exact", exact=False
+        ),
     }
 
 

@@ -106,7 +106,7 @@ def _multiply(a: dict[int, np.ndarray], b: dict[int, np.ndarray]) -> dict[int, n
 
 
 def _logsumexp(terms: Sequence[np.ndarray]) -> np.ndarray:
-    return logsumexp(np.stack(np.broadcast_arrays(*terms)), axis=0)
+    return np.asarray(logsumexp(np.stack(np.broadcast_arrays(*terms)), axis=0))
 
 
 def pattern_of(counts: np.ndarray, group: np.ndarray, n_groups: int) -> Pattern:

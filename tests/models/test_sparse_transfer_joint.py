@@ -1,0 +1,232 @@
+"""Conditionals of the sparse transfer samplers against ratios of the joint, and mutants that must fail."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.cases import Case, climb, rungs_of
+from bnpzoo.diagnostics.joint_ratio import Conditional, joint_ratio_test
+from bnpzoo.diagnostics.mutants import mutants_of
+from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, load_toolbox
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.ibp import log_reach
+from bnpzoo.zoo.length_models import LENGTHS
+from bnpzoo.zoo.models import get
+from bnpzoo.zoo.models.sparse_transfer import SparseTransfer
+from scipy.stats import gamma
+
+DESIGN = Design(np.array([3, 4, 0, 5, 2]), 3, group=np.array([0, 0, 1, 1, 2]))
+WEIGHT, SHAPE = 0.7, 1.3
+"""Values at which what a move draws afresh is compared."""
+
+
+def log_gamma(x, shape, rate=1.0):
+    return float(gamma.logpdf(x, shape, scale=1.0 / rate))
+
+
+class Desk:
+    """A sampler, in plain Python, at a random state."""
+
+    def __init__(self, toolbox, lengths, seed):
+        self.rng = np.random.default_rng(seed)
+        self.model = get("sparse_transfer", epsilon=0.6, a2=1.0, lengths=lengths)
+        self.latents, self.corpus = self.model.simulate(DESIGN, self.rng)
+        kernel = SparseTransfer.kernels_of(toolbox)["masks"]
+        self.state = kernel.load(self.latents, self.corpus, self.model)
+        self.parts = {
+            name: import_module(f"{toolbox.__name__}.sparse_transfer_{name}")
+            for name in ("state", "tokens", "masks", "weights")
+        }
+        self.n_topics = self.latents["shape"].size
+
+    def at(self, z=None, log_weight=None, shape=None):
+        """Latents with some of them replaced, without topics that no task has."""
+        z = self.latents["z"] if z is None else z
+        log_weight = self.latents["log_weight"] if log_weight is None else log_weight
+        shape = self.latents["shape"] if shape is None else shape
+        kept = np.flatnonzero((log_weight > -np.inf).any(axis=0))
+        rank = np.full(shape.size, -1)
+        rank[kept] = np.arange(kept.size)
+        return self.latents | {"z": rank[z], "log_weight": log_weight[:, kept], "shape": shape[kept]}
+
+    def changed(self, name, index, value):
+        values = self.latents[name].copy()
+        values[index] = value
+        return values
+
+    def with_new_column(self, log_weight):
+        """Weights and shapes with one more topic, off everywhere."""
+        column = np.full((len(log_weight), 1), -np.inf)
+        return np.hstack([log_weight, column]), np.append(self.latents["shape"], SHAPE)
+
+    def token(self):
+        """Take a random token out of the state; returns it, its document and task, word and topic."""
+        i = int(self.rng.integers(self.corpus.n_tokens))
+        d = int(self.corpus.doc_of[i])
+        tokens = self.parts["tokens"]
+        tokens.count_document(self.state, d, 1)
+        old = tokens.take_out(self.state, d, i)
+        return i, int(self.corpus.group[d]), int(self.corpus.words[i]), int(old)
+
+
+def token_given_masks(desk):
+    i, c, w, _ = desk.token()
+    desk.parts["tokens"].given_masks(desk.rng, desk.state, c, w)
+    topics = range(desk.n_topics)
+    with np.errstate(divide="ignore"):
+        weights = np.log(desk.state.scratch.scores[: desk.n_topics])
+    yield Conditional("token given masks", [desk.at(z=desk.changed("z", i, k)) for k in topics], weights)
+
+
+def token_with_mask(desk):
+    i, c, w, old = desk.token()
+    state, states = desk.state, desk.parts["state"]
+    log_weight = desk.latents["log_weight"].copy()
+    if state.masks.count[c, old] == 0:
+        log_weight[c, old] = -np.inf
+        states.set_off(state.masks, c, old)
+    mass = states.mass_without(state.masks, c, -1, desk.n_topics)
+    rate = states.tilt(state.lengths, c, mass)
+    desk.parts["tokens"].weigh_with_mask(state, c, w, rate)
+    scores, n_topics = state.scratch.scores, desk.n_topics
+    log_weight, shape = desk.with_new_column(log_weight)
+    candidates, weights = [], []
+    for k in range(n_topics + 1):
+        if scores[k] == 0.0:
+            continue
+        moved = log_weight.copy()
+        claim = np.log(scores[k])
+        if log_weight[c, k] > -np.inf:
+            claim += states.log_h(state.lengths, c, mass)
+        else:
+            moved[c, k] = np.log(WEIGHT)
+            claim += log_gamma(WEIGHT, shape[k] + 1.0, 1.0 + rate) + rate * WEIGHT
+            claim += states.log_h(state.lengths, c, mass + WEIGHT)
+        if k == n_topics:
+            claim += log_gamma(SHAPE, desk.model.a1 + 1.0, 1.0 / desk.model.a2 + np.log1p(rate))
+        candidates.append(desk.at(desk.changed("z", i, k), moved, shape))
+        weights.append(claim)
+    yield Conditional("token with mask", candidates, np.array(weights))
+
+
+def masks_of_empty_topics(desk):
+    state, states = desk.state, desk.parts["state"]
+    for c, k in zip(*np.nonzero(state.masks.count[:, : desk.n_topics] == 0), strict=True):
+        others = int(state.masks.n_on[k]) - int(states.is_on(state.masks, c, k))
+        if others > 0:
+            rest = states.mass_without(state.masks, c, k, desk.n_topics)
+            rate = states.tilt(state.lengths, c, rest)
+            shape = desk.latents["shape"][k]
+            odds = desk.parts["masks"].log_mask_odds(state.lengths, c, rest, rate, shape, WEIGHT)
+            odds += state.prior.log_join[others] + log_gamma(WEIGHT, shape, 1.0 + rate)
+            candidates = [
+                desk.at(log_weight=desk.changed("log_weight", (c, k), x)) for x in (-np.inf, np.log(WEIGHT))
+            ]
+            yield Conditional(f"mask of {k} in {c}", candidates, np.array([0.0, odds]))
+
+
+def slices(desk, monkeypatch):
+    weights = desk.parts["weights"]
+    targets = []
+    monkeypatch.setattr(weights, "slice_sample", lambda rng, target, x, width: targets.append(target) or x)
+    weights.update_weights(desk.rng, desk.state)
+    weights.update_shapes(desk.rng, desk.state)
+    on = [(c, k) for c, k in np.ndindex(desk.latents["log_weight"].shape) if desk.state.masks.weight[c, k]]
+    grid = np.array([-1.5, 0.0, 0.8])
+    for (c, k), target in zip(on, targets, strict=False):
+        claims = [weights._log_density_of_weight(target, x) - x for x in grid]
+        candidates = [desk.at(log_weight=desk.changed("log_weight", (c, k), x)) for x in grid]
+        yield Conditional(f"weight of {k} in {c}", candidates, np.array(claims))
+    for k, target in enumerate(targets[len(on) :]):
+        claims = [weights._log_density_of_shape(target, x) - x for x in grid]
+        candidates = [desk.at(shape=desk.changed("shape", k, np.exp(x))) for x in grid]
+        yield Conditional(f"shape of {k}", candidates, np.array(claims))
+
+
+def blocks(desk):
+    state, weights, states = desk.state, desk.parts["weights"], desk.parts["state"]
+    on = np.argwhere(desk.latents["log_weight"] > -np.inf)
+    c, old = on[desk.rng.integers(len(on))]
+    x, size = desk.latents["log_weight"][c, old], int(state.masks.count[c, old])
+    words = weights.lift_block(state, c, old)
+    state.masks.count[c, old] = 0
+    states.set_off(state.masks, c, old)
+    weights.weigh_destinations(state, c, words, float(size), x, SHAPE)
+    log_weight, shape = desk.with_new_column(desk.changed("log_weight", (c, old), -np.inf))
+    in_block = (desk.corpus.group[desk.corpus.doc_of] == c) & (desk.latents["z"] == old)
+    candidates, claims = [], []
+    for k in range(desk.n_topics + 1):
+        score = state.scratch.scores[k]
+        if score > -np.inf:
+            moved = log_weight.copy()
+            moved[c, k] = x
+            candidates.append(desk.at(np.where(in_block, k, desk.latents["z"]), moved, shape))
+            prior = log_gamma(SHAPE, desk.model.a1, 1.0 / desk.model.a2) if k == desk.n_topics else 0.0
+            claims.append(score + prior)
+    yield Conditional("block", candidates, np.array(claims))
+
+
+def ghosts(desk):
+    masks, state, model = desk.parts["masks"], desk.state, desk.model
+    k = masks.draw_ghost(desk.rng, state)
+    assert k == desk.n_topics
+    column = state.masks.log_weight[:, k]
+    shape = float(state.masks.shape[k])
+    on = column[column > -np.inf]
+    claim = masks.log_ghost_ratio(state, k) + np.log(float(desk.latents["alpha"]))
+    claim += log_reach(len(column), model.epsilon)[on.size] + log_gamma(shape, model.a1, 1.0 / model.a2)
+    claim += sum(log_gamma(np.exp(x), shape) for x in on)
+    log_weight = np.column_stack([desk.latents["log_weight"], column])
+    candidates = [desk.at(), desk.at(log_weight=log_weight, shape=np.append(desk.latents["shape"], shape))]
+    yield Conditional("ghost", candidates, np.array([0.0, claim]))
+
+
+def judge(toolbox, monkeypatch, lengths):
+    """Verdicts on all conditionals at some random states, each with a corpus of its own."""
+    verdicts = []
+    for seed in range(6):
+        for move in (token_given_masks, token_with_mask, masks_of_empty_topics, blocks, ghosts, slices):
+            desk = Desk(toolbox, lengths, seed)
+            found = move(desk, monkeypatch) if move is slices else move(desk)
+            for one in found:
+                log_joint = lambda latents, desk=desk: desk.model.log_joint(latents, desk.corpus)  # noqa: E731
+                verdicts.append(joint_ratio_test(f"{one.name}, state {seed}", log_joint, [one]))
+    return verdicts
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_conditionals_are_ratios_of_the_joint(lengths, monkeypatch):
+    verdicts = judge(load_toolbox(PLAIN_PYTHON), monkeypatch, lengths)
+    assert len(verdicts) > 60
+    assert [v for v in verdicts if not v.passed] == []
+
+
+MUTANTS = mutants_of("sparse_transfer")
+SEEN_IN_RATIOS = (
+    "new-topic-for-anyone",
+    "lengths-ignored-by-masks",
+    "lengths-as-one-document",
+    "shape-without-normaliser",
+    "weights-without-lengths",
+    "block-without-weight",
+)
+
+
+@pytest.mark.parametrize("mutant", [f"transfer-{name}" for name in SEEN_IN_RATIOS])
+def test_wrong_conditionals_are_seen(mutant, monkeypatch):
+    (found,) = (m for m in MUTANTS if m.id == mutant)
+    verdicts = judge(found.toolbox(compiled=False), monkeypatch, "task")
+    assert any(v.status == "rejected" for v in verdicts)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    "mutant", [m for m in MUTANTS if m.id.removeprefix("transfer-") not in SEEN_IN_RATIOS], ids=lambda m: m.id
+)
+def test_other_mutants_are_killed(mutant):
+    """Each by some rung of the ladder, at the budget of continuous integration."""
+    for rung in rungs_of("sparse_transfer"):
+        verdict = climb(Case("sparse_transfer", mutant.variant, rung, mutant=mutant.id))
+        if verdict.status != "passed":
+            return
+    pytest.fail(f"{mutant.id} passed everything")
