@@ -24,12 +24,14 @@ def evaluate(
 ) -> None:
     """Score documents that a fit has not seen, and the coherence of its topics in them.
 
-    Document completion predicts half of each document from its other half; left to right estimates the
-    probability of whole documents. Perplexity: lower is better; coherence: higher is better.
+    Document completion predicts half of each document from its other half; left to right and empirical
+    likelihood estimate the probability of whole documents, the latter also where a document has some topics
+    only. Perplexity: lower is better; coherence: higher is better.
     """
     import numpy as np
 
     from ..diagnostics.coherence import npmi, umass
+    from ..diagnostics.empirical_likelihood import empirical_likelihood
     from ..diagnostics.heldout import document_completion, left_to_right, posterior_topics
     from ..diagnostics.topics import topics_of
     from ..zoo.inference import corpus_of, load
@@ -38,10 +40,10 @@ def evaluate(
     test = read_corpus(corpus_file, corpus_of(tree).vocabulary)
     if split is not None:
         _, test = test.split(split)
-    scores = [
-        document_completion(posterior_topics(tree, test), test, seed=seed),
-        left_to_right(posterior_topics(tree, test), test, seed=seed),
-    ]
+    methods = [document_completion, left_to_right, empirical_likelihood]
+    if next(posterior_topics(tree, test)).inclusion is not None:
+        methods = [empirical_likelihood]
+    scores = [method(posterior_topics(tree, test), test, seed=seed) for method in methods]
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
     coherence = {"UMass": umass(top_words, corpus_of(tree)), "NPMI": npmi(top_words, test)}

@@ -24,7 +24,7 @@ class HeldOut:
     Attributes
     ----------
     method : str
-        ``"document completion"`` or ``"left to right"``.
+        ``"document completion"``, ``"left to right"`` or ``"empirical likelihood"``.
     log_probability : float (D,)
         Natural logarithm of each document's scored tokens.
     n_scored : int (D,)
@@ -138,6 +138,7 @@ def document_completion(
         raise ValueError(f"expected sweeps >= 1 and burn_in >= 0, found {sweeps} and {burn_in}")
 
     def predict(rng: np.random.Generator, frozen: FrozenTopics, group: np.ndarray) -> np.ndarray:
+        _check_that_all_are_on(frozen)
         word_topics = np.ascontiguousarray(frozen.words.T)
         theta = np.empty((test.n_documents, frozen.words.shape[0]))
         foldin.fold_in(
@@ -145,7 +146,7 @@ def document_completion(
         )
         return np.log(np.einsum("nk,nk->n", theta[scored.doc_of], word_topics[scored.words]))
 
-    log_p, n_draws = _average(predict, topics, scored, seed)
+    log_p, n_draws = average_over_draws(predict, topics, scored, seed)
     by_document = np.bincount(scored.doc_of, weights=log_p, minlength=test.n_documents)
     return HeldOut("document completion", by_document, scored.doc_lengths, n_draws)
 
@@ -178,6 +179,7 @@ def left_to_right(
         raise ValueError(f"expected at least 1 particle, found {particles}")
 
     def estimate(rng: np.random.Generator, frozen: FrozenTopics, group: np.ndarray) -> np.ndarray:
+        _check_that_all_are_on(frozen)
         word_topics = np.ascontiguousarray(frozen.words.T)
         log_p = np.empty(test.n_documents)
         for d, g in enumerate(group):
@@ -187,17 +189,31 @@ def left_to_right(
             log_p[d] = logsumexp(log_conditionals.sum(axis=1)) - np.log(particles)
         return log_p
 
-    log_p, n_draws = _average(estimate, topics, test, seed)
+    log_p, n_draws = average_over_draws(estimate, topics, test, seed)
     return HeldOut("left to right", log_p, test.doc_lengths, n_draws)
 
 
-def _average(
+def average_over_draws(
     log_probability: Callable[[np.random.Generator, FrozenTopics, np.ndarray], np.ndarray],
     topics: Iterable[FrozenTopics],
     scored: Corpus,
     seed: int,
 ) -> tuple[np.ndarray, int]:
-    """Logarithm of the mean over draws of the probabilities, and the number of draws."""
+    """Average probabilities over posterior draws.
+
+    Parameters
+    ----------
+    log_probability : (rng, frozen topics, row of their prior for each document) -> float (n,)
+        Logarithms under one draw.
+    topics : iterable of FrozenTopics
+    scored : Corpus
+    seed : int
+
+    Returns
+    -------
+    float (n,), int
+        Logarithms of the means, and the number of draws.
+    """
     if scored.n_tokens == 0:
         raise ValueError("test corpus: expected at least one token to score, found none")
     total, n_draws = None, 0
@@ -212,6 +228,11 @@ def _average(
     return total - np.log(n_draws), n_draws
 
 
+def _check_that_all_are_on(frozen: FrozenTopics) -> None:
+    if frozen.inclusion is not None:
+        raise ValueError("topics: some may be off in a new document; score it by empirical likelihood")
+
+
 def _check(frozen: FrozenTopics, test: Corpus) -> None:
     n_topics, n_words = frozen.words.shape
     n_groups = frozen.prior.shape[0]
@@ -223,8 +244,6 @@ def _check(frozen: FrozenTopics, test: Corpus) -> None:
         raise ValueError(f"prior: expected {n_topics} topics, found shape {frozen.prior.shape}")
     if not (np.all(frozen.words > 0) and np.all(frozen.prior >= 0)):
         raise ValueError("topics: expected positive word probabilities and a non-negative prior")
-    if frozen.inclusion is not None:
-        raise ValueError("topics: some may be off in a new document; score it by empirical likelihood")
     if n_groups > 1 and (test.group is None or test.group_of_doc.max(initial=0) >= n_groups):
         found = "none" if test.group is None else str(test.n_groups)
         raise ValueError(f"test corpus: expected the {n_groups} groups of the fit, found {found}")

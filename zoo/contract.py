@@ -151,8 +151,8 @@ class FrozenTopics(NamedTuple):
     prior : float (G, K)
         Dirichlet parameters of a new document's topic proportions, by group.
     inclusion : float (G, K), optional
-        Probability that a topic is on in a new document, which has none of it otherwise; each topic is, where
-        there is none.
+        Probability that a topic is on in a new document, for models where a document has some topics only.
+        Its length is then negative binomial, of size the sum of `prior` over its topics and probability 1/2.
     """
 
     words: np.ndarray
