@@ -14,8 +14,9 @@ from .._version import __version__
 from ..zoo.contract import Design, Gamma, Kernel, Model
 from ..zoo.models import MODELS
 from .geweke import geweke
-from .mutants import MUTANTS
+from .mutants import mutant_by_id
 from .oracle import Oracle, agrees_with_oracle
+from .reference import agrees_with_references
 from .sbc import sbc
 from .sequential import sequential
 from .subject import ModelSubject
@@ -23,13 +24,13 @@ from .token_law import joint
 from .toolbox import PLAIN_PYTHON, Change, load_toolbox, source_hash
 from .verdict import Verdict
 
-RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc")
+RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc", "reference")
 """From cheap to dear."""
 
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "ci": {
         "joint": {"states": 200},
-        "oracle": {"chains": 4, "draws": 4000},
+        "oracle": {"chains": 4, "draws": 8000},
         "sequential": {"samples": 500, "transitions": 5},
         "geweke": {"draws": 1000, "chains": 40, "transitions": 50},
         "sbc": {"replications": 100, "draws": 15},
@@ -40,9 +41,10 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
         "sequential": {"samples": 2000, "transitions": 10},
         "geweke": {"draws": 5000, "chains": 100, "transitions": 150},
         "sbc": {"replications": 500, "draws": 63},
+        "reference": {"truncations": (6, 10), "draws": 1500},
     },
 }
-"""Settings of each rung: seconds for ``ci``, a minute or two for ``full``."""
+"""Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
 
 PRIOR = Gamma(2.0, 2.0)
 """Of every hyperparameter."""
@@ -55,6 +57,13 @@ DESIGN = Design(np.array([6, 5, 0, 7]), n_words=4, group=np.array([0, 0, 1, 1]))
 
 MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1])).corpus(np.array([0, 1, 0, 1, 1]))
 """Small enough for the oracle to enumerate."""
+
+
+REFERENCE_DESIGN = Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2)
+"""Small enough for NUTS to mix."""
+
+REFERENCE_PRIORS = {"gamma": 0.7}
+"""Hyperparameters before the references; a small gamma, so that six sticks are enough, else Gamma(4, 4)."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +97,18 @@ class Case:
         return ".".join(part for part in parts if part)
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Of the rung."""
+        return BUDGETS[self.budget][self.rung]
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """What is changed in the kernels.
 
         Mutants stay plain Python, which makes the same draws, where compiling them would take longer.
         """
         plain = (PLAIN_PYTHON,) if self.rung == "joint" or (self.mutant and self.rung != "sbc") else ()
-        return (*(mutant.change for mutant in MUTANTS if mutant.id == self.mutant), *plain)
+        return (*((mutant_by_id(self.mutant).change,) if self.mutant else ()), *plain)
 
     @property
     def kernel(self) -> Kernel:
@@ -105,17 +119,19 @@ class Case:
         """Make the model, small, its hyperparameters sampled unless the oracle is to be exact."""
         cls = MODELS[self.model]
         small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
+        names = cls().hyperparameters()
+        if self.rung == "reference":
+            return cls(**small, **{name: REFERENCE_PRIORS.get(name, Gamma(4.0, 4.0)) for name in names})
         hyper = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIOR
         required = cls.kernels[self.variant].requires
-        return cls(**small, **required, **dict.fromkeys(cls().hyperparameters(), hyper))
+        return cls(**small, **required, **dict.fromkeys(names, hyper))
 
     @property
     def fingerprint(self) -> str:
         """Hash of all that the result depends on: settings, kernels, the classes of the model, version."""
         digest = hashlib.sha256()
-        settings = BUDGETS[self.budget][self.rung]
         data = (DESIGN, MICRO.words, MICRO.doc_ptr, MICRO.group)
-        for part in (self, settings, data, self.make_model(), source_hash(*self.changes), __version__):
+        for part in (self, self.settings, data, self.make_model(), source_hash(*self.changes), __version__):
             digest.update(repr(part).encode())
         for cls in MODELS[self.model].__mro__:
             if cls.__module__.startswith(Model.__module__.rpartition(".")[0]):
@@ -160,11 +176,16 @@ def climb(
         Folder for what the rung may take up after an interruption.
     progress : (done, total) -> None, optional
     """
-    settings = BUDGETS[case.budget][case.rung]
     if case.rung == "joint":
-        return joint(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **settings)
+        return joint(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
+    if case.rung == "reference":
+        model = case.make_model()
+        corpus = model.simulate(REFERENCE_DESIGN, np.random.default_rng(case.seed)).corpus
+        return agrees_with_references(
+            case.subject, model, corpus, case.variant, seed=case.seed, progress=progress, **case.settings
+        )
     subject = CaseSubject(case)
-    common = {"seed": case.seed, "progress": progress, **settings}
+    common = {"seed": case.seed, "progress": progress, **case.settings}
     match case.rung:
         case "oracle":
             return agrees_with_oracle(subject, Oracle.of_model(subject.model, MICRO), MICRO, **common)

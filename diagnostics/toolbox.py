@@ -122,7 +122,3 @@ class Mutant:
     change: Change
     about: str
     variant: str = "sparse"
-
-    def toolbox(self, compiled: bool = True) -> ModuleType:
-        """Import the kernels with this change in them."""
-        return load_toolbox(self.change) if compiled else load_toolbox(self.change, PLAIN_PYTHON)
