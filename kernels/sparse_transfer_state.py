@@ -37,6 +37,8 @@ class TaskMasks(NamedTuple):
         gamma_k.
     stick : float64 (capacity,)
         rho_k, in samplers that draw it.
+    version : int64 (1,)
+        Grows whenever a mask changes.
     """
 
     weight: np.ndarray
@@ -45,6 +47,7 @@ class TaskMasks(NamedTuple):
     n_on: np.ndarray
     shape: np.ndarray
     stick: np.ndarray
+    version: np.ndarray
 
 
 class TaskLengths(NamedTuple):
@@ -109,11 +112,15 @@ class MaskScratch(NamedTuple):
         n_dk of the current document; zero between documents.
     scores : float64 (capacity + 1,)
     closed : float64 (C, capacity)
-        Weight of a topic for a task without tokens in it, in samplers that integrate over its mask.
+        Weight of a topic for a token of a task that does not have it, before its word is seen.
     opening : float64 (C,)
         Weight of a new topic, over alpha, where everything without tokens is integrated out.
     block : int64 (V,)
         Tokens of each word that move together; zero between moves.
+    mass, rate : float64 (C,)
+        Mass of each task and the `tilt` there, as of `version`.
+    version : int64 (C,)
+        Version of the masks for which `mass`, `rate` and `closed` hold, where they are kept.
     progress : int64 (3,)
         Where a sweep that ran out of room for new topics goes on: stage; document; and how many new topics
         are to be made, once that has been drawn, else -1.
@@ -126,6 +133,9 @@ class MaskScratch(NamedTuple):
     closed: np.ndarray
     opening: np.ndarray
     block: np.ndarray
+    mass: np.ndarray
+    rate: np.ndarray
+    version: np.ndarray
     progress: np.ndarray
     level: np.ndarray
 
@@ -172,7 +182,7 @@ def is_exponential(lengths, c):
 
 @kernel
 def tilt(lengths, c, mass):
-    """Rate of an exponential that is close to h above `mass`; any function of the mass would do."""
+    """Rate of an exponential that is close to h of task `c` above `mass`; any function of them would do."""
     if is_exponential(lengths, c):
         return lengths.rate[c]
     if mass <= 0.0:
@@ -196,6 +206,7 @@ def set_on(masks, c, k, log_weight):
     masks.log_weight[c, k] = log_weight
     masks.weight[c, k] = math.exp(log_weight)
     masks.n_on[k] += 1
+    masks.version[0] += 1
 
 
 @kernel
@@ -204,6 +215,7 @@ def set_off(masks, c, k):
     masks.log_weight[c, k] = -math.inf
     masks.weight[c, k] = 0.0
     masks.n_on[k] -= 1
+    masks.version[0] += 1
 
 
 @kernel
@@ -299,6 +311,7 @@ def with_room(state: SparseTransferState) -> SparseTransferState:
             n_on=wider(masks.n_on),
             shape=wider(masks.shape),
             stick=wider(masks.stick),
+            version=masks.version,
         ),
         scratch=scratch._replace(
             doc_count=wider(scratch.doc_count), scores=wider(scratch.scores), closed=wider(scratch.closed)
@@ -334,6 +347,7 @@ def make_state(
         n_on=np.zeros(capacity, np.int64),
         shape=np.zeros(capacity),
         stick=np.zeros(capacity),
+        version=np.zeros(1, np.int64),
     )
     masks.log_weight[:, :n_topics] = log_weight
     masks.weight[:] = np.exp(masks.log_weight)
@@ -365,6 +379,9 @@ def make_state(
             closed=np.zeros((n_tasks, capacity)),
             opening=np.array(opening, float),
             block=np.zeros(n_words, np.int64),
+            mass=np.zeros(n_tasks),
+            rate=np.zeros(n_tasks),
+            version=np.full(n_tasks, -1, np.int64),
             progress=np.array([0, 0, -1], np.int64),
             level=np.zeros(1),
         ),

@@ -71,28 +71,44 @@ def given_masks(rng, state, c, w):
 
 
 @kernel
-def weigh_with_mask(state, c, w, rate):
-    """Weigh what `with_mask` may propose into the scores: topics, then a new one.
+def look_at_task(state, c):
+    """Bring up to date what `with_mask` needs to know of task `c` but its tokens.
 
-    A topic with tokens of the task stays as it is. One that is off may be turned on, with the token and a
-    weight that the token pulls from Gamma(shape) to Gamma(shape + 1); h is taken for exp(-rate S). A ghost
-    of the task has no score: the reverse move would turn it off.
+    A topic that is off may be turned on, with a token and a weight that the token pulls from Gamma(shape) to
+    Gamma(shape + 1); h is taken for exp(-rate S). A ghost of the task is not open to the token: the way back
+    would turn it off.
     """
-    scores, masks, prior = state.scratch.scores, state.masks, state.prior
+    masks, scratch, prior = state.masks, state.scratch, state.prior
+    if scratch.version[c] == masks.version[0]:
+        return
+    scratch.version[c] = masks.version[0]
     n_topics = state.topics.n_topics[0]
-    log_scale = math.log1p(rate)
+    scratch.mass[c] = mass_without(masks, c, -1, n_topics)
+    scratch.rate[c] = tilt(state.lengths, c, scratch.mass[c])
+    log_scale = math.log1p(scratch.rate[c])
     for k in range(n_topics):
-        scores[k] = 0.0
-        if masks.count[c, k] > 0:
-            scores[k] = state.scratch.doc_count[k] + masks.weight[c, k]
-        elif masks.n_on[k] > 0 and not is_on(masks, c, k):
+        scratch.closed[c, k] = 0.0
+        if masks.n_on[k] > 0 and not is_on(masks, c, k):
             shape = masks.shape[k]
-            scores[k] = shape * math.exp(prior.log_join[masks.n_on[k]] - (shape + 1.0) * log_scale)
-    times_word(state.topics, w, scores)
+            log_weight = prior.log_join[masks.n_on[k]] - (shape + 1.0) * log_scale
+            scratch.closed[c, k] = shape * math.exp(log_weight)
     spread = math.log1p(prior.a2 * log_scale)
     log_new = prior.log_reach[1] - (prior.a1 + 1.0) * spread - log_scale
-    n_words = state.topics.n_listed.size
-    scores[n_topics] = prior.alpha[0] * prior.a1 * prior.a2 * math.exp(log_new) / n_words
+    scratch.opening[c] = prior.a1 * prior.a2 * math.exp(log_new)
+
+
+@kernel
+def weigh_all(state, c, w):
+    """Weigh, into the scores, topics with tokens of task `c`, those that are off there, then a new one."""
+    scores, masks, scratch = state.scratch.scores, state.masks, state.scratch
+    n_topics = state.topics.n_topics[0]
+    for k in range(n_topics):
+        if masks.count[c, k] > 0:
+            scores[k] = scratch.doc_count[k] + masks.weight[c, k]
+        else:
+            scores[k] = scratch.closed[c, k]
+    times_word(state.topics, w, scores)
+    scores[n_topics] = state.prior.alpha[0] * scratch.opening[c] / state.topics.n_listed.size
 
 
 @kernel
@@ -109,9 +125,9 @@ def with_mask(rng, state, c, w, old):
     if old >= 0 and masks.count[c, old] == 0:
         log_weight = masks.log_weight[c, old]
         set_off(masks, c, old)
-    mass = mass_without(masks, c, -1, n_topics)
-    rate = tilt(lengths, c, mass)
-    weigh_with_mask(state, c, w, rate)
+    look_at_task(state, c)
+    mass, rate = state.scratch.mass[c], state.scratch.rate[c]
+    weigh_all(state, c, w)
     new = categorical(rng, state.scratch.scores, n_topics + 1)
     shape = 0.0
     log_proposed = -math.inf
@@ -144,6 +160,7 @@ def pass_with_masks(rng, state, open_topics):
     the first. Returns False if it stopped for want of room.
     """
     tokens, progress = state.tokens, state.scratch.progress
+    state.masks.version[0] += 1  # weights and shapes have changed since the last sweep
     for d in range(progress[1], tokens.group.size):
         if not has_room(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
             progress[1] = d
@@ -168,7 +185,7 @@ def pass_with_masks(rng, state, open_topics):
 def weigh_closed(state, k):
     """Weigh topic `k` for each task without tokens in it, given its stick, mask and weight integrated out."""
     masks = state.masks
-    shape, stick = masks.shape[k], masks.stick[k]
+    shape, stick = masks.shape[k], masks.stick[k] if masks.n_on[k] > 0 else 0.0
     for c in range(masks.weight.shape[0]):
         rate = state.lengths.rate[c]
         passed_over = math.exp(-shape * math.log1p(rate))
@@ -191,7 +208,6 @@ def draw_opening(rng, state, c):
             break
     k = free_slot(state)
     masks.shape[k], masks.stick[k] = shape, stick
-    weigh_closed(state, k)
     return k
 
 
@@ -202,8 +218,6 @@ def pass_without_empty(rng, state):
     For tasks whose h is an exponential. Returns False if it stopped for want of room.
     """
     tokens, masks, scratch, progress = state.tokens, state.masks, state.scratch, state.scratch.progress
-    scores = scratch.scores
-    n_words = state.topics.n_listed.size
     for d in range(progress[1], tokens.group.size):
         if not has_room(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
             progress[1] = d
@@ -216,19 +230,18 @@ def pass_without_empty(rng, state):
             old = take_out(state, d, i)
             if old >= 0 and masks.count[c, old] == 0:
                 set_off(masks, c, old)
+                if masks.n_on[old] == 0:
+                    weigh_closed(state, old)
             n_topics = state.topics.n_topics[0]
-            for k in range(n_topics):
-                if masks.count[c, k] > 0:
-                    scores[k] = scratch.doc_count[k] + masks.weight[c, k]
-                else:
-                    scores[k] = scratch.closed[c, k] if masks.n_on[k] > 0 else 0.0
-            times_word(state.topics, w, scores)
-            scores[n_topics] = state.prior.alpha[0] * scratch.opening[c] / n_words
-            new = categorical(rng, scores, n_topics + 1)
-            if new == n_topics:
+            weigh_all(state, c, w)
+            new = categorical(rng, scratch.scores, n_topics + 1)
+            is_new = new == n_topics
+            if is_new:
                 new = draw_opening(rng, state, c)
             if masks.count[c, new] == 0:
                 set_on(masks, c, new, log_gamma_variate(rng, masks.shape[new] + 1.0) - log_scale)
+            if is_new:
+                weigh_closed(state, new)
             put_in(state, d, i, new)
         count_document(state, d, -1)
     progress[1] = tokens.group.size

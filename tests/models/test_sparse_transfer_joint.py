@@ -85,9 +85,9 @@ def token_with_mask(desk):
     if state.masks.count[c, old] == 0:
         log_weight[c, old] = -np.inf
         states.set_off(state.masks, c, old)
-    mass = states.mass_without(state.masks, c, -1, desk.n_topics)
-    rate = states.tilt(state.lengths, c, mass)
-    desk.parts["tokens"].weigh_with_mask(state, c, w, rate)
+    desk.parts["tokens"].look_at_task(state, c)
+    desk.parts["tokens"].weigh_all(state, c, w)
+    mass, rate = state.scratch.mass[c], state.scratch.rate[c]
     scores, n_topics = state.scratch.scores, desk.n_topics
     log_weight, shape = desk.with_new_column(log_weight)
     candidates, weights = [], []
@@ -215,7 +215,7 @@ SEEN_IN_RATIOS = (
 @pytest.mark.parametrize("mutant", [f"transfer-{name}" for name in SEEN_IN_RATIOS])
 def test_wrong_conditionals_are_seen(mutant, monkeypatch):
     (found,) = (m for m in MUTANTS if m.id == mutant)
-    verdicts = judge(found.toolbox(compiled=False), monkeypatch, "task")
+    verdicts = judge(load_toolbox(found.change, PLAIN_PYTHON), monkeypatch, "task")
     assert any(v.status == "rejected" for v in verdicts)
 
 

@@ -99,7 +99,7 @@ class SparseTransfer(CollapsedTopicModel):
     kernels: ClassVar[Mapping[str, Kernel]]
 
     alpha: Hyperparameter = Gamma(2.0, 0.5)
-    epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.6})
+    epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})
     a1: float = field(default=2.0, metadata={"hyper": False, "small": 2.0})
     a2: float = field(default=2.0, metadata={"hyper": False, "small": 1.0})
     eta: Hyperparameter = Gamma(1.0, 10.0)
