@@ -95,16 +95,21 @@ def log_root(gamma: Hyperparameter, truncation: int) -> jax.Array:
     return log_weights
 
 
-def log_dirichlet(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> jax.Array:
-    """Log weights of independent Dirichlet rows; site `name`.
+def log_gamma(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> jax.Array:
+    """Log of independent Gamma(exp(log_shape), 1) variates; sites `name`_log_h and `name`_x.
 
-    The weights are normalised gamma variates, which for a shape a far below one are products
-    h exp(-x / a) of h ~ Gamma(a + 1, 1) and x ~ Exponential(1). log(h) and x are of order one whatever a is.
+    A gamma variate of a shape a far below one is a product h exp(-x / a) of h ~ Gamma(a + 1, 1) and
+    x ~ Exponential(1). log(h) and x are of order one whatever a is.
     """
     log_shape = jnp.broadcast_to(jnp.maximum(log_shape, LOG_SHAPE_FLOOR), shape)
     log_h = numpyro.sample(f"{name}_log_h", LogGamma(jnp.exp(log_shape) + 1.0).to_event())
     x = numpyro.sample(f"{name}_x", dist.Exponential().expand(shape).to_event())
-    log_weights = jax.nn.log_softmax(log_h - x * jnp.exp(-log_shape))
+    return log_h - x * jnp.exp(-log_shape)
+
+
+def log_dirichlet(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> jax.Array:
+    """Log weights of independent Dirichlet rows, which are normalised gamma variates; site `name`."""
+    log_weights = jax.nn.log_softmax(log_gamma(name, log_shape, shape))
     numpyro.deterministic(name, jnp.exp(log_weights))
     return log_weights
 

@@ -106,7 +106,11 @@ def test_evaluate(run, fit_file, corpus_file):
     assert result.exit_code == 0, result.output
     assert "left to right" in result.stdout
     scores = json.loads(run("evaluate", fit_file, corpus_file, "--json").stdout)
-    assert [score["method"] for score in scores["held_out"]] == ["document completion", "left to right"]
+    assert [score["method"] for score in scores["held_out"]] == [
+        "document completion",
+        "left to right",
+        "empirical likelihood",
+    ]
 
 
 def test_topics(run, fit_file):

@@ -29,9 +29,10 @@ MODELS = {
     "lda": {"n_topics": 3, "alpha": PRIOR, "eta": PRIOR},
     "hdp": {"gamma": PRIOR, "alpha": PRIOR, "eta": PRIOR},
     "mt_hdp": {"gamma": PRIOR, "alpha0": PRIOR, "alpha": PRIOR, "eta": PRIOR},
+    "sparse_transfer": {"alpha": PRIOR, "eta": PRIOR},
 }
-BLOCKS = ("gamma", "alpha0", "alpha", "eta", "sticks", "tasks_log_h", "tasks_x", "theta_log_h", "theta_x",
-          "phi_log_h", "phi_x")  # fmt: skip
+BLOCKS = ("gamma", "alpha0", "alpha", "eta", "sticks", "log_sticks", "shape", "tasks_log_h", "tasks_x",
+          "weight_log_h", "weight_x", "theta_log_h", "theta_x", "g_log_h", "g_x", "phi_log_h", "phi_x")  # fmt: skip
 """Blocks of parameters in the order in which the Stan programs declare those that they have."""
 
 

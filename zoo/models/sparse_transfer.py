@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ... import kernels
+from .. import references_sparse_transfer
 from ..collapsed import CollapsedTopicModel, doc_topic_counts
 from ..contract import (
     Card,
@@ -28,6 +29,7 @@ from ..enumeration import restricted_growth_strings
 from ..ibp import first_rows, log_reach
 from ..length_models import LENGTHS, LOG2, Lengths, Weight
 from ..masked_tasks import draw_configuration, seat_tokens
+from ..references import stan_priors
 from ..sparse_transfer_kernels import sparse_transfer_kernels
 from ..transfer_marginal import TopicMarginal, pattern_of
 
@@ -241,23 +243,25 @@ class SparseTransfer(CollapsedTopicModel):
         return sparse_transfer_kernels(toolbox)
 
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`."""
-        raise NotImplementedError("sparse_transfer: there is no NumPyro reference yet")
+        """See `Model.numpyro`; the cost doubles with every topic."""
+        self.tasks(corpus.group)
+        return references_sparse_transfer.sparse_transfer(self, corpus, truncation)
 
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         """See `Model.stan_data`."""
-        raise NotImplementedError("sparse_transfer: there is no Stan reference yet")
+        self.tasks(corpus.group)
+        return references_sparse_transfer.stan_data(self, corpus, truncation) | stan_priors(self)
 
     @property
     def reference_parameters(self) -> tuple[str, ...]:
         """See `Model.reference_parameters`."""
-        raise NotImplementedError("sparse_transfer: there is no reference program yet")
+        return references_sparse_transfer.PARAMETERS
 
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
         """See `Model.reference_latents`."""
-        raise NotImplementedError("sparse_transfer: there is no reference program yet")
+        return references_sparse_transfer.latents_of(draw, corpus, rng)
 
 
 @lru_cache(maxsize=8)
