@@ -57,7 +57,7 @@ def sparse_transfer(
     ValueError
         `truncation` is above 10.
     """
-    check_truncation(truncation)
+    check_truncation("sparse_transfer", truncation)
     counts, group, n_tasks = corpus.counts(), corpus.group_of_doc, corpus.n_groups
 
     def program() -> None:
@@ -100,7 +100,7 @@ def stan_data(
     model: SparseTransferLike, corpus: Corpus, truncation: int, weak_limit: bool = False
 ) -> dict[str, Any]:
     """Return the data of ``stan/sparse_transfer.stan`` but those of alpha and eta; see `sparse_transfer`."""
-    check_truncation(truncation)
+    check_truncation("sparse_transfer", truncation)
     return stan_counts(corpus) | {
         "K": truncation,
         "C": corpus.n_groups,
@@ -115,16 +115,12 @@ def stan_data(
 
 def latents_of(draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator) -> Latents:
     """Draw masks and then topics of tokens; topics in use come first, then ghosts."""
-    n_topics = draw["shape"].size
-    mask = (draw_categorical(draw["mask"], rng)[:, None] >> np.arange(n_topics)) % 2 == 1
-    on = mask[corpus.group_of_doc]
-    log_g = np.where(on, draw["log_g"], -np.inf)
-    g = np.exp(log_g - np.max(log_g, axis=1, keepdims=True, initial=np.finfo(float).min))
+    mask, g = masked_proportions(draw["mask"], draw["log_g"], corpus.group_of_doc, rng)
     z = draw_categorical(g[corpus.doc_of] * draw["phi"].T[corpus.words], rng)
     used, first = np.unique(z, return_index=True)
     ghosts = np.setdiff1d(np.flatnonzero(mask.any(axis=0)), used)
     order = np.concatenate([used[np.argsort(first)], ghosts])
-    rank = np.zeros(n_topics, np.int64)
+    rank = np.zeros(mask.shape[1], np.int64)
     rank[order] = np.arange(order.size)
     return {
         "z": rank[z],
@@ -135,10 +131,28 @@ def latents_of(draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Ge
     }
 
 
-def check_truncation(truncation: int) -> None:
+def masked_proportions(
+    mask: np.ndarray, log_g: np.ndarray, task: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the tasks' masks; return them, bool (C, K), and the documents' weights of topics, (D, K).
+
+    Parameters
+    ----------
+    mask : float (C, 2^K)
+        Posterior of the masks.
+    log_g : float (D, K)
+    task : int (D,)
+    rng : numpy.random.Generator
+    """
+    on = (draw_categorical(mask, rng)[:, None] >> np.arange(log_g.shape[1])) % 2 == 1
+    kept = np.where(on[task], log_g, -np.inf)
+    return on, np.exp(kept - np.max(kept, axis=1, keepdims=True, initial=np.finfo(float).min))
+
+
+def check_truncation(model_id: str, truncation: int) -> None:
     """Raise ValueError unless all masks can be enumerated."""
     if not 1 <= truncation <= MOST_TOPICS:
         raise ValueError(
-            f"sparse_transfer: the reference enumerates all sets of topics; expected a truncation of 1 to "
+            f"{model_id}: the reference enumerates all sets of topics; expected a truncation of 1 to "
             f"{MOST_TOPICS}, found {truncation}"
         )

@@ -30,9 +30,11 @@ MODELS = {
     "hdp": {"gamma": PRIOR, "alpha": PRIOR, "eta": PRIOR},
     "mt_hdp": {"gamma": PRIOR, "alpha0": PRIOR, "alpha": PRIOR, "eta": PRIOR},
     "sparse_transfer": {"alpha": PRIOR, "eta": PRIOR},
+    "focused": {"alpha": PRIOR, "gamma": PRIOR, "eta": PRIOR},
 }
 BLOCKS = ("gamma", "alpha0", "alpha", "eta", "sticks", "log_sticks", "shape", "tasks_log_h", "tasks_x",
-          "weight_log_h", "weight_x", "theta_log_h", "theta_x", "g_log_h", "g_x", "phi_log_h", "phi_x")  # fmt: skip
+          "weight_log_h", "weight_x", "strength_log_h", "strength_x", "theta_log_h", "theta_x", "g_log_h",
+          "g_x", "phi_log_h", "phi_x")  # fmt: skip
 """Blocks of parameters in the order in which the Stan programs declare those that they have."""
 
 

@@ -13,11 +13,11 @@ from scipy.special import digamma, gammaln, logsumexp
 
 from ... import kernels
 from ...kernels.focused import FocusedState
+from .. import references_focused
 from ..collapsed import (
     CollapsedTopicModel,
     by_first_appearance,
     doc_topic_counts,
-    draw_categorical,
     draw_dirichlet,
     prior_arrays,
 )
@@ -36,6 +36,7 @@ from ..contract import (
 )
 from ..corpus import Corpus
 from ..enumeration import restricted_growth_strings
+from ..references import stan_priors
 from ..rejection import first_accepted
 
 LOG2 = np.log(2.0)
@@ -289,29 +290,23 @@ class Focused(CollapsedTopicModel):
         }
 
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`."""
-        raise NotImplementedError
+        """See `Model.numpyro`; the cost doubles with every topic."""
+        return references_focused.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
 
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         """See `Model.stan_data`."""
-        raise NotImplementedError
+        return references_focused.stan_data(corpus, truncation) | stan_priors(self)
 
     @property
     def reference_parameters(self) -> tuple[str, ...]:
         """See `Model.reference_parameters`."""
-        return ("theta", "phi", "strength", "inclusion", "alpha", "gamma", "eta")
+        return references_focused.PARAMETERS
 
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
         """See `Model.reference_latents`."""
-        labels = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"].T[corpus.words], rng)
-        z, used = by_first_appearance(labels)
-        return {
-            "z": z,
-            "strength": draw["strength"][used],
-            "inclusion": draw["inclusion"][used],
-        } | {name: np.asarray(draw[name]) for name in self.hyperparameters()}
+        return references_focused.latents_of(draw, corpus, rng)
 
 
 def _log_of_lengths(corpus: Corpus) -> float:
