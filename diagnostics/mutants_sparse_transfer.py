@@ -14,8 +14,8 @@ SPARSE_TRANSFER_MUTANTS: tuple[Mutant, ...] = (
         "ghosts-attract",
         Change(
             TOKENS,
-            "        if masks.count[c, k] > 0:\n            scores[k] = scratch.doc_count[k]",
-            "        if is_on(masks, c, k):\n            scores[k] = scratch.doc_count[k]",
+            "doc_count[k] + weight[c, k] if count[c, k] > 0 else",
+            "doc_count[k] + weight[c, k] if is_on(masks, c, k) else",
         ),
         "a token that moves with its mask may go to a ghost, though the way back turns the mask off",
     ),

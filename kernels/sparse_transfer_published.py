@@ -60,7 +60,7 @@ def published_pass(rng, state, c, documents):
         count_document(state, d, 1)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             w = tokens.words[i]
-            old = take_out(state, d, i)
+            old = take_out(tokens, topics, masks.count, state.scratch.doc_count, c, i)
             if old >= 0 and topics.total[old] == 0:
                 turn_off_everywhere(masks, old)
             n_topics = topics.n_topics[0]
@@ -77,7 +77,7 @@ def published_pass(rng, state, c, documents):
                     set_off(masks, c, new)
                 log_weight = log_gamma_variate(rng, masks.shape[new] + 1.0) - math.log1p(LOG2)
                 set_on(masks, c, new, log_weight)
-            put_in(state, d, i, new)
+            put_in(tokens, topics, masks.count, state.scratch.doc_count, c, i, new)
         count_document(state, d, -1)
     return True
 

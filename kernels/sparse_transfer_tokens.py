@@ -33,23 +33,23 @@ def times_word(topics, w, scores):
 
 
 @kernel
-def take_out(state, d, i):
-    """Take token `i` of document `d` out of all counts; return its topic."""
-    k = state.tokens.topic[i]
+def take_out(tokens, topics, count, doc_count, c, i):
+    """Take token `i` of task `c` out of all counts; return its topic."""
+    k = tokens.topic[i]
     if k >= 0:
-        unlist_token(state.topics, state.tokens.words[i], k)
-        state.scratch.doc_count[k] -= 1
-        state.masks.count[state.tokens.group[d], k] -= 1
+        unlist_token(topics, tokens.words[i], k)
+        doc_count[k] -= 1
+        count[c, k] -= 1
     return k
 
 
 @kernel
-def put_in(state, d, i, k):
-    """Count token `i` of document `d` in topic `k`."""
-    state.tokens.topic[i] = k
-    list_token(state.topics, state.tokens.words[i], k)
-    state.scratch.doc_count[k] += 1
-    state.masks.count[state.tokens.group[d], k] += 1
+def put_in(tokens, topics, count, doc_count, c, i, k):
+    """Count token `i` of task `c` in topic `k`."""
+    tokens.topic[i] = k
+    list_token(topics, tokens.words[i], k)
+    doc_count[k] += 1
+    count[c, k] += 1
 
 
 @kernel
@@ -61,12 +61,12 @@ def count_document(state, d, step):
 
 
 @kernel
-def given_masks(rng, state, c, w):
+def given_masks(rng, topics, weight, doc_count, scores, c, w):
     """Draw the topic of a token of word `w` among those that task `c` has on."""
-    scores, masks, n_topics = state.scratch.scores, state.masks, state.topics.n_topics[0]
+    n_topics = topics.n_topics[0]
     for k in range(n_topics):
-        scores[k] = state.scratch.doc_count[k] + masks.weight[c, k]
-    times_word(state.topics, w, scores)
+        scores[k] = doc_count[k] + weight[c, k]
+    times_word(topics, w, scores)
     return categorical(rng, scores, n_topics)
 
 
@@ -79,8 +79,6 @@ def look_at_task(state, c):
     would turn it off.
     """
     masks, scratch, prior = state.masks, state.scratch, state.prior
-    if scratch.version[c] == masks.version[0]:
-        return
     scratch.version[c] = masks.version[0]
     n_topics = state.topics.n_topics[0]
     scratch.mass[c] = mass_without(masks, c, -1, n_topics)
@@ -98,17 +96,14 @@ def look_at_task(state, c):
 
 
 @kernel
-def weigh_all(state, c, w):
+def weigh_all(topics, masks, scratch, alpha, c, w):
     """Weigh, into the scores, topics with tokens of task `c`, those that are off there, then a new one."""
-    scores, masks, scratch = state.scratch.scores, state.masks, state.scratch
-    n_topics = state.topics.n_topics[0]
+    count, weight, closed, doc_count = masks.count, masks.weight, scratch.closed, scratch.doc_count
+    scores, n_topics = scratch.scores, topics.n_topics[0]
     for k in range(n_topics):
-        if masks.count[c, k] > 0:
-            scores[k] = scratch.doc_count[k] + masks.weight[c, k]
-        else:
-            scores[k] = scratch.closed[c, k]
-    times_word(state.topics, w, scores)
-    scores[n_topics] = state.prior.alpha[0] * scratch.opening[c] / state.topics.n_listed.size
+        scores[k] = doc_count[k] + weight[c, k] if count[c, k] > 0 else closed[c, k]
+    times_word(topics, w, scores)
+    scores[n_topics] = alpha * scratch.opening[c] / topics.n_listed.size
 
 
 @kernel
@@ -125,9 +120,10 @@ def with_mask(rng, state, c, w, old):
     if old >= 0 and masks.count[c, old] == 0:
         log_weight = masks.log_weight[c, old]
         set_off(masks, c, old)
-    look_at_task(state, c)
+    if state.scratch.version[c] != masks.version[0]:
+        look_at_task(state, c)
     mass, rate = state.scratch.mass[c], state.scratch.rate[c]
-    weigh_all(state, c, w)
+    weigh_all(state.topics, masks, state.scratch, prior.alpha[0], c, w)
     new = categorical(rng, state.scratch.scores, n_topics + 1)
     shape = 0.0
     log_proposed = -math.inf
@@ -136,7 +132,8 @@ def with_mask(rng, state, c, w, old):
         log_proposed = log_gamma_variate(rng, shape + 1.0) - math.log1p(rate)
     elif not is_on(masks, c, new):
         log_proposed = log_gamma_variate(rng, masks.shape[new] + 1.0) - math.log1p(rate)
-    if old >= 0 and not is_exponential(lengths, c):
+    stays_open = log_weight == log_proposed == -math.inf
+    if old >= 0 and not stays_open and not is_exponential(lengths, c):
         weight, proposed = math.exp(log_weight), math.exp(log_proposed)
         log_ratio = rate * (proposed - weight)
         log_ratio += log_h(lengths, c, mass + proposed) - log_h(lengths, c, mass + weight)
@@ -159,7 +156,10 @@ def pass_with_masks(rng, state, open_topics):
     Which one is a fair coin, and always the second while a token has no topic; without `open_topics` always
     the first. Returns False if it stopped for want of room.
     """
-    tokens, progress = state.tokens, state.scratch.progress
+    tokens, topics, progress = state.tokens, state.topics, state.scratch.progress
+    # Local names keep numba from counting references to all arrays of the state at every token.
+    count, weight = state.masks.count, state.masks.weight
+    doc_count, scores = state.scratch.doc_count, state.scratch.scores
     state.masks.version[0] += 1  # weights and shapes have changed since the last sweep
     for d in range(progress[1], tokens.group.size):
         if not has_room(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
@@ -169,13 +169,13 @@ def pass_with_masks(rng, state, open_topics):
         count_document(state, d, 1)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             w = tokens.words[i]
-            old = take_out(state, d, i)
+            old = take_out(tokens, topics, count, doc_count, c, i)
             coin = rng.integers(0, 2) if open_topics else 0
             if coin == 0 and old >= 0:
-                new = given_masks(rng, state, c, w)
+                new = given_masks(rng, topics, weight, doc_count, scores, c, w)
             else:
                 new = with_mask(rng, state, c, w, old)
-            put_in(state, d, i, new)
+            put_in(tokens, topics, count, doc_count, c, i, new)
         count_document(state, d, -1)
     progress[1] = tokens.group.size
     return True
@@ -217,7 +217,9 @@ def pass_without_empty(rng, state):
 
     For tasks whose h is an exponential. Returns False if it stopped for want of room.
     """
-    tokens, masks, scratch, progress = state.tokens, state.masks, state.scratch, state.scratch.progress
+    tokens, topics, masks, scratch = state.tokens, state.topics, state.masks, state.scratch
+    count, doc_count, progress = masks.count, scratch.doc_count, scratch.progress
+    alpha = state.prior.alpha[0]
     for d in range(progress[1], tokens.group.size):
         if not has_room(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
             progress[1] = d
@@ -227,13 +229,13 @@ def pass_without_empty(rng, state):
         count_document(state, d, 1)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             w = tokens.words[i]
-            old = take_out(state, d, i)
+            old = take_out(tokens, topics, count, doc_count, c, i)
             if old >= 0 and masks.count[c, old] == 0:
                 set_off(masks, c, old)
                 if masks.n_on[old] == 0:
                     weigh_closed(state, old)
-            n_topics = state.topics.n_topics[0]
-            weigh_all(state, c, w)
+            n_topics = topics.n_topics[0]
+            weigh_all(topics, masks, scratch, alpha, c, w)
             new = categorical(rng, scratch.scores, n_topics + 1)
             is_new = new == n_topics
             if is_new:
@@ -242,7 +244,7 @@ def pass_without_empty(rng, state):
                 set_on(masks, c, new, log_gamma_variate(rng, masks.shape[new] + 1.0) - log_scale)
             if is_new:
                 weigh_closed(state, new)
-            put_in(state, d, i, new)
+            put_in(tokens, topics, count, doc_count, c, i, new)
         count_document(state, d, -1)
     progress[1] = tokens.group.size
     return True

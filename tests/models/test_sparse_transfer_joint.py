@@ -65,13 +65,17 @@ class Desk:
         d = int(self.corpus.doc_of[i])
         tokens = self.parts["tokens"]
         tokens.count_document(self.state, d, 1)
-        old = tokens.take_out(self.state, d, i)
-        return i, int(self.corpus.group[d]), int(self.corpus.words[i]), int(old)
+        c = int(self.corpus.group[d])
+        count, doc_count = self.state.masks.count, self.state.scratch.doc_count
+        old = tokens.take_out(self.state.tokens, self.state.topics, count, doc_count, c, i)
+        return i, c, int(self.corpus.words[i]), int(old)
 
 
 def token_given_masks(desk):
     i, c, w, _ = desk.token()
-    desk.parts["tokens"].given_masks(desk.rng, desk.state, c, w)
+    state = desk.state
+    doc_count, scores = state.scratch.doc_count, state.scratch.scores
+    desk.parts["tokens"].given_masks(desk.rng, state.topics, state.masks.weight, doc_count, scores, c, w)
     topics = range(desk.n_topics)
     with np.errstate(divide="ignore"):
         weights = np.log(desk.state.scratch.scores[: desk.n_topics])
@@ -86,7 +90,7 @@ def token_with_mask(desk):
         log_weight[c, old] = -np.inf
         states.set_off(state.masks, c, old)
     desk.parts["tokens"].look_at_task(state, c)
-    desk.parts["tokens"].weigh_all(state, c, w)
+    desk.parts["tokens"].weigh_all(state.topics, state.masks, state.scratch, state.prior.alpha[0], c, w)
     mass, rate = state.scratch.mass[c], state.scratch.rate[c]
     scores, n_topics = state.scratch.scores, desk.n_topics
     log_weight, shape = desk.with_new_column(log_weight)
