@@ -70,15 +70,8 @@ def same_topic():
     corpus = MICRO.take(slice(1, 4))
     draws = nuts.run(model, corpus, 5, 2, 500, 1500, 1)["draws"]
     rng = np.random.default_rng(0)
-    z = np.array(
-        [
-            [
-                model.reference_latents({k: v[c, s] for k, v in draws.items()}, corpus, rng)["z"]
-                for s in range(2000)
-            ]
-            for c in (0, 1)
-        ]
-    )
+    states = [[{k: v[c, s] for k, v in draws.items()} for s in range(1500)] for c in (0, 1)]
+    z = np.array([[model.reference_latents(state, corpus, rng)["z"] for state in row] for row in states])
     first, second = np.triu_indices(corpus.n_tokens, 1)
     return corpus, (z[:, :, first] == z[:, :, second]).astype(float)
 
