@@ -8,7 +8,7 @@ from bnpzoo.diagnostics.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.subject import ModelSubject
 from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, load_toolbox
 from bnpzoo.kernels.sparse_transfer_state import with_room
-from bnpzoo.zoo.collapsed import doc_topic_counts, log_dirichlet_multinomial, topic_word_counts
+from bnpzoo.zoo.collapsed import doc_topic_counts, log_sequences
 from bnpzoo.zoo.contract import Design, Gamma
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.ibp import draw_masks, first_rows, log_reach
@@ -49,7 +49,7 @@ def two_topics(lengths):
     def log_joint(z):
         counts = doc_topic_counts(z, MICRO, 2)
         topics = sum(marginal.log_topic(pattern_of(n, MICRO.group, 2)) for n in counts.T)
-        words = log_dirichlet_multinomial(topic_word_counts(z, MICRO, 2), np.full(3, HYPER["eta"]))
+        words = log_sequences(z, MICRO.words, np.full(3, HYPER["eta"]))
         return marginal.total(topics) + words
 
     return Oracle.of(map(np.array, itertools.product(range(2), repeat=8)), log_joint)
