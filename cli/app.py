@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import compare, demo, doctor, evaluate, fit, listing, report, show, simulate, topics
+from . import compare, demo, doctor, evaluate, fit, listing, report, show, simulate, topics, validate
 from .console import fail, say
 
 
@@ -73,5 +73,6 @@ app.command()(compare.compare)
 app.command()(evaluate.evaluate)
 app.command()(topics.topics)
 app.command()(report.report)
+app.command()(validate.validate)
 app.command()(demo.demo)
 app.command()(doctor.doctor)

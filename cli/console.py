@@ -18,7 +18,15 @@ err = Console(stderr=True)
 """Standard error: progress, remarks and errors, so that results can be piped."""
 
 
-VERDICTS = {"agree": "green", "constant": "dim", "inconclusive": "yellow", "disagree": "red"}
+VERDICTS = {
+    "agree": "green",
+    "constant": "dim",
+    "inconclusive": "yellow",
+    "disagree": "red",
+    "passed": "green",
+    "rejected": "red",
+    "broken": "red",
+}
 """Colour of each verdict."""
 
 

@@ -17,7 +17,7 @@ from .joint_ratio import Conditional, joint_ratio_test
 from .subject import BrokenSubject
 from .verdict import Verdict
 
-RAREST = 1e-5
+RAREST = 1e-6
 """Probabilities are known to about 1e-16, so that a rarer outcome's logarithm would not be known well."""
 
 
@@ -258,7 +258,7 @@ def conditionals(
 
 
 def joint(
-    name: str, kernel: Kernel, model: Model, design: Design, states: int = 40, seed: int = 0
+    name: str, kernel: Kernel, model: Model, design: Design, states: int = 200, seed: int = 0
 ) -> Verdict:
     """Joint-ratio test of the token step of a kernel in plain Python.
 
