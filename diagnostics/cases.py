@@ -112,9 +112,10 @@ class Case:
     def fingerprint(self) -> str:
         """Hash of all that the result depends on: settings, kernels, the classes of the model, version."""
         digest = hashlib.sha256()
-        for part in (self, BUDGETS[self.budget][self.rung], self.make_model(), source_hash(*self.changes)):
+        settings = BUDGETS[self.budget][self.rung]
+        data = (DESIGN, MICRO.words, MICRO.doc_ptr, MICRO.group)
+        for part in (self, settings, data, self.make_model(), source_hash(*self.changes), __version__):
             digest.update(repr(part).encode())
-        digest.update(__version__.encode())
         for cls in MODELS[self.model].__mro__:
             if cls.__module__.startswith(Model.__module__.rpartition(".")[0]):
                 digest.update(Path(inspect.getfile(cls)).read_bytes())

@@ -1,0 +1,165 @@
+"""``bnpzoo validate``: whether a sampler is right, and whether the tests would notice if it were not."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import ExitCode, err, print_json, print_table, say
+from .inputs import Json, ModelName, Seed
+
+if TYPE_CHECKING:
+    from ..diagnostics.archive import Record
+    from ..diagnostics.validate import Progress
+
+
+class Rung(StrEnum):
+    """Choices of ``--rung``."""
+
+    JOINT = "joint"
+    ORACLE = "oracle"
+    SEQUENTIAL = "sequential"
+    GEWEKE = "geweke"
+    SBC = "sbc"
+    ALL = "all"
+
+
+class Budget(StrEnum):
+    """Choices of ``--budget``."""
+
+    CI = "ci"
+    FULL = "full"
+
+
+def validate(
+    name: ModelName,
+    rung: Annotated[
+        list[Rung],
+        typer.Option(help="Which test; `joint` is the cheapest, `sbc` the dearest. Repeat for more."),
+    ] = [Rung.ALL],  # noqa: B006 (typer copies it)
+    variant: Annotated[
+        str | None, typer.Option(help="Which kernel; all of them unless given.", show_default=False)
+    ] = None,
+    budget: Annotated[Budget, typer.Option(help="ci: seconds a test; full: a minute or two.")] = Budget.CI,
+    mutants: Annotated[
+        bool,
+        typer.Option(
+            "--mutants",
+            help="Also put deliberately wrong samplers before the tests. Budget ci: each until a test "
+            "rejects it; full: before every test.",
+        ),
+    ] = False,
+    seed: Seed = 0,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder of results; what it holds already is not done again.")
+    ] = Path("out/validation"),
+    as_json: Json = False,
+) -> None:
+    """Test whether a model's samplers leave its posterior invariant.
+
+    Each test rejects a right sampler with probability 1e-5. Results go to the folder as netCDF, with all
+    draws and ranks, and as one HTML page. Exit code 1: a sampler is rejected, or a mutant is not.
+    """
+    from ..diagnostics.archive import Archive
+    from ..diagnostics.validate import cases_of, judge_case, mutant_cases, survivors, until_killed
+    from ..diagnostics.validation_report import write_validation_report
+
+    rungs = None if Rung.ALL in rung else [str(one) for one in rung]
+    cases = cases_of(name, rungs, variant, str(budget), seed)
+    wrong = mutant_cases(name, rungs, variant, seed) if mutants else []
+    archive = Archive(out)
+    with _bars() as progress:
+        records = [judge_case(case, archive, progress) for case in cases]
+        if budget is Budget.CI:
+            killed = list(until_killed(wrong, archive, progress))
+        else:
+            killed = [judge_case(case, archive, progress) for case in wrong]
+    page = out / f"{name}.html"
+    write_validation_report(page, [archive.verdict(record.case) for record in records], killed)
+    rejected = [record for record in records if record.status != "passed"]
+    alive = survivors(killed)
+    if as_json:
+        print_json(
+            {
+                "passed": not rejected and not alive,
+                "verdicts": [_plain(record) for record in records],
+                "mutants": [_plain(record) for record in killed],
+                "survivors": alive,
+                "report": page,
+            }
+        )
+    else:
+        print_verdicts(records)
+        if killed:
+            print_kill_matrix(killed)
+        for mutant in alive:
+            say(f"No test rejected the mutant {mutant}.", "red")
+        say(f"Report: {page}")
+    raise typer.Exit(ExitCode.DISAGREEMENT if rejected or alive else ExitCode.OK)
+
+
+@contextmanager
+def _bars() -> "Iterator[Progress]":
+    """Draw one bar for the test that is going on, on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=28),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    ]
+    with Progress(*columns, console=err, transient=True) as bars:
+        task = bars.add_task("", total=None)
+        current = None
+
+        def progress(case: Any, done: int, total: int) -> None:
+            nonlocal current
+            if case != current:
+                current = case
+                bars.reset(task)
+            bars.update(task, description=f"{case.subject} · {case.rung}", completed=done, total=total)
+
+        yield progress
+
+
+def print_verdicts(records: "list[Record]") -> None:
+    """Print one row a test."""
+    print_table(
+        "Tests of the samplers",
+        ["sampler", "rung", "verdict", "in a word", "seconds"],
+        [[r.case.subject, r.case.rung, r.status, r.message, r.seconds] for r in records],
+    )
+
+
+def print_kill_matrix(records: "list[Record]") -> None:
+    """Print one row a mutant and one column a rung."""
+    from ..diagnostics.validation_report import RUNGS, kill_matrix
+
+    rungs = [rung for rung in RUNGS if any(record.case.rung == rung for record in records)]
+    word = {"passed": "passed", "rejected": "killed", "broken": "killed"}
+    print_table(
+        "Mutants",
+        ["mutant", "variant", *rungs, "what is wrong"],
+        [
+            [
+                row["mutant"],
+                row["variant"],
+                *(word.get(row["status"].get(rung), "") for rung in rungs),
+                row["about"],
+            ]
+            for row in kill_matrix(records)
+        ],
+    )
+
+
+def _plain(record: "Record") -> dict[str, Any]:
+    case = record.case
+    return {
+        "model": case.model, "variant": case.variant, "mutant": case.mutant, "rung": case.rung,
+        "budget": case.budget, "seed": case.seed, "status": record.status, "message": record.message,
+        "figures": record.figures, "date": record.date, "version": record.version, "seconds": record.seconds,
+    }  # fmt: skip
