@@ -11,11 +11,11 @@ from .fit import announce
 from .inputs import Seed
 
 # Small enough for NUTS to mix well in a minute or two.
-DOCUMENTS, LENGTH, WORDS = 10, 12, 10
+DOCUMENTS, LENGTH, WORDS = 8, 12, 8
 RUNS: dict[str, dict[str, Any]] = {
     "kernel": {"tune": 500, "draws": 1000, "thin": 20},
-    "numpyro": {"tune": 300, "draws": 500, "truncation": 10},
-    "stan": {"tune": 300, "draws": 500, "truncation": 10},
+    "numpyro": {"tune": 300, "draws": 500, "truncation": 8},
+    "stan": {"tune": 300, "draws": 500, "truncation": 8},
 }
 
 
