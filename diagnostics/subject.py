@@ -23,6 +23,8 @@ class Subject(Protocol):
     latents of one chain on one data set, where that is cheaper than calling ``transition`` again and again;
     and ``extend(rng, latents, data)``, which posterior SBC needs: it draws new data, with latents of their
     own, given the latents of the old data, and returns latents and data of old and new together.
+    A sampler that cannot be put at given latents says so by ``starts_by_itself = True``; then only rungs that
+    throw the beginning of a chain away, `agrees_with_oracle` and `sbc`, can judge it.
     """
 
     def draw_latents(self, rng: np.random.Generator) -> Any:
@@ -169,7 +171,9 @@ class Bench:
                 yield latents
 
     def after(self, n: int, rng: np.random.Generator, latents: Any, data: Any) -> Any:
-        """Latents after `n` transitions."""
+        """Latents after `n` transitions from given latents."""
+        if getattr(self.subject, "starts_by_itself", False):
+            raise BrokenSubject("the sampler starts by itself, and cannot be put at given latents")
         return next(islice(self.transitions(rng, latents, data), n - 1, None))
 
     def measure(self, latents: Any, data: Any) -> np.ndarray:

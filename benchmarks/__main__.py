@@ -1,0 +1,5 @@
+"""Run the benchmarks."""
+
+from .speed import main
+
+main()

@@ -1,0 +1,204 @@
+"""Speed of the samplers, and of tomotopy's in the same run.
+
+Tokens per CPU-second of one thread on the training part of a corpus, hyperparameters fixed, after 100 sweeps.
+Each sampler runs in a process of its own, so that its peak memory is its own. Prints a table and writes it to
+``benchmarks/results.md``. Figures of a machine that does other work at the same time are too low.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import date
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bnpzoo
+import numpy as np
+
+CORPUS = Path(__file__).parents[2] / "shared" / "data" / "web_snippets.npz"
+RESULTS = Path(__file__).with_name("results.md")
+WARMUP = 100
+ALPHA, ETA, GAMMA = 0.1, 0.01, 1.5
+HDP_TOPICS = 100
+
+
+class Case(NamedTuple):
+    """One sampler and the bar that it should clear, in million tokens per CPU-second."""
+
+    software: str
+    model: str
+    n_topics: int
+    bar: float | None = None
+
+
+CASES = (
+    Case("bnpzoo", "lda", 100, 15.0),
+    Case("tomotopy", "lda", 100),
+    Case("bnpzoo", "lda", 500, 10.0),
+    Case("tomotopy", "lda", 500),
+    Case("bnpzoo", "hdp", HDP_TOPICS, 8.0),
+    Case("tomotopy", "hdp", HDP_TOPICS),
+    Case("bnpzoo", "mt_hdp", HDP_TOPICS),
+)
+
+type Sweeps = Callable[[int], None]
+type Topics = Callable[[], int]
+
+
+def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
+    # The concentration of a document is ALPHA a topic for all models; GAMMA makes about 100 topics.
+    concentration = ALPHA * case.n_topics
+    hyper = {
+        "lda": {"n_topics": case.n_topics, "alpha": ALPHA},
+        "hdp": {"gamma": GAMMA, "alpha": concentration},
+        "mt_hdp": {"gamma": GAMMA, "alpha0": concentration, "alpha": concentration},
+    }[case.model]
+    if case.model == "mt_hdp":
+        tasks = corpus.covariates["label"]
+        corpus = bnpzoo.Corpus(corpus.words, corpus.doc_ptr, corpus.vocabulary, group=tasks)
+    model = bnpzoo.get(case.model, eta=ETA, **hyper)
+    kernel = model.kernel()
+    rng = np.random.default_rng(1)
+    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+
+    def sweep(n: int) -> None:
+        nonlocal state
+        for _ in range(n):
+            state = kernel.step(rng, state)
+
+    return sweep, lambda: np.unique(kernel.snapshot(state)["z"]).size
+
+
+def tomotopy_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
+    import tomotopy
+
+    common = {"eta": ETA, "seed": 1, "min_cf": 0, "rm_top": 0}
+    if case.model == "lda":
+        peer = tomotopy.LDAModel(k=case.n_topics, alpha=ALPHA, **common)
+    else:
+        alpha = ALPHA * case.n_topics
+        peer = tomotopy.HDPModel(initial_k=case.n_topics, alpha=alpha, gamma=GAMMA, **common)
+    peer.optim_interval = 0
+    for words in np.split(corpus.words, corpus.doc_ptr[1:-1]):
+        if words.size:
+            peer.add_doc([str(word) for word in words])
+    topics = (lambda: peer.live_k) if case.model == "hdp" else (lambda: case.n_topics)
+    return (lambda n: peer.train(n, workers=1)), topics
+
+
+def measure(case: Case, path: Path, sweeps: int, repeats: int) -> dict[str, Any]:
+    """Speeds of one case, in this process."""
+    corpus = bnpzoo.read_corpus(path)
+    if "is_test" in corpus.covariates:
+        corpus, _ = corpus.split()
+    make = bnpzoo_sampler if case.software == "bnpzoo" else tomotopy_sampler
+    sweep, topics = make(case, corpus)
+    sweep(WARMUP)
+    speeds = []
+    for _ in range(repeats):
+        start = time.process_time()
+        sweep(sweeps)
+        speeds.append(sweeps * corpus.n_tokens / (time.process_time() - start) / 1e6)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "best": max(speeds),
+        "median": statistics.median(speeds),
+        "topics": int(topics()),
+        "mebibytes": peak / 2 ** (20 if sys.platform == "darwin" else 10),
+        "n_tokens": corpus.n_tokens,
+    }
+
+
+def measure_apart(number: int, options: argparse.Namespace) -> dict[str, Any]:
+    """Speeds of one case, in a fresh process of one thread."""
+    command = [sys.executable, __file__, "--case", str(number), "--corpus", str(options.corpus)]
+    command += ["--sweeps", str(options.sweeps), "--repeats", str(options.repeats)]
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env={**os.environ, **threads})
+    return json.loads(done.stdout)
+
+
+def table(results: dict[Case, dict[str, Any]]) -> str:
+    """Markdown table; the ratio is to tomotopy's same model and number of topics, best to best."""
+    head = ("model", "software", "topics", "best", "median", "bar", "times tomotopy", "peak RSS, MiB")
+    rows = [head, ("---",) * 2 + ("--:",) * 6]
+    for case, found in results.items():
+        peer = results.get(case._replace(software="tomotopy", bar=None))
+        ratio = f"{found['best'] / peer['best']:.1f}" if peer and case.software == "bnpzoo" else ""
+        bar = f"{case.bar:g} {'met' if found['best'] >= case.bar else 'missed'}" if case.bar else ""
+        speeds = (f"{found['best']:.1f}", f"{found['median']:.1f}")
+        memory = f"{found['mebibytes']:.0f}"
+        rows.append((case.model, case.software, str(found["topics"]), *speeds, bar, ratio, memory))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def page(results: dict[Case, dict[str, Any]], options: argparse.Namespace) -> str:
+    """All of ``results.md``."""
+    n_tokens = next(iter(results.values()))["n_tokens"]
+    packages = ("bnpzoo", "numpy", "numba", "tomotopy")
+    versions = [f"{p} {metadata.version(p)}" for p in packages if importlib.util.find_spec(p)]
+    alpha = ALPHA * HDP_TOPICS
+    return f"""# Speed
+
+Written by `make bench` on {date.today()}; do not edit.
+
+Million tokens per CPU-second, one thread, {options.corpus.stem} ({n_tokens} tokens), after {WARMUP} sweeps:
+best and median of {options.repeats} repeats of {options.sweeps} sweeps. Hyperparameters are fixed:
+eta = {ETA}; LDA: alpha = {ALPHA} a topic; HDP: alpha = {alpha:g} and gamma = {GAMMA}; `mt_hdp`: classes as tasks, and
+alpha0 = {alpha:g}. The number of topics of the HDPs is the one reached; the two do not sample the same law
+(`docs/tomotopy.md`). Memory is that of the whole process, Python and its imports included.
+
+{table(results)}
+
+{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} after the run;
+Python {platform.python_version()}, {", ".join(versions)}.
+"""
+
+
+def processor() -> str:
+    """Name of the processor, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", type=Path, default=Path(os.environ.get("BNPZOO_BENCH_CORPUS", CORPUS)))
+    parser.add_argument("--sweeps", type=int, default=20, help="sweeps a repeat")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--case", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if not options.corpus.exists():
+        print(f"{options.corpus}: no such corpus; name one by --corpus or BNPZOO_BENCH_CORPUS.")
+        return
+    if options.case is not None:
+        print(json.dumps(measure(CASES[options.case], options.corpus, options.sweeps, options.repeats)))
+        return
+    has_peer = importlib.util.find_spec("tomotopy") is not None
+    if not has_peer:
+        print("tomotopy is not installed (extra `peers`): measured without it.")
+    results = {}
+    for number, case in enumerate(CASES):
+        if case.software == "bnpzoo" or has_peer:
+            print(f"{case.software} {case.model} {case.n_topics} …", file=sys.stderr)
+            results[case] = measure_apart(number, options)
+    text = page(results, options)
+    RESULTS.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Tutorials and examples run, and show what they say."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def run_cells(page):
+    """Run the code cells of a MyST notebook in one namespace, which is returned."""
+    cells = re.findall(r"^```\{code-cell\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
+    assert cells
+    names = {}
+    for cell in cells:
+        exec(compile(cell, str(page), "exec"), names)
+    return names
+
+
+def test_test_your_own_sampler():
+    # Five verdicts on the right sampler. False alarms: at most 1e-5 each, none of the joint ratios'.
+    names = run_cells(ROOT / "docs" / "tutorials" / "test_your_own_sampler.md")
+    for rung in ("joint", "chains", "two_samples", "in_turn", "ranks"):
+        verdicts = names[rung]
+        assert verdicts["coins"].passed, verdicts["coins"]
+        assert verdicts["forgetful coins"].status == "rejected", verdicts["forgetful coins"]
+
+
+def test_tomotopy_hdp(monkeypatch, capsys):
+    pytest.importorskip("tomotopy", reason="tomotopy is not installed (extra peers)")
+    monkeypatch.setattr(sys, "argv", ["tomotopy_hdp.py", "--chains", "2", "--draws", "200"])
+    runpy.run_path(str(ROOT / "examples" / "tomotopy_hdp.py"), run_name="__main__")
+    assert "two tokens of one word" in capsys.readouterr().out
