@@ -153,9 +153,9 @@ Written by `make bench` on {date.today()}; do not edit.
 
 Million tokens per CPU-second, one thread, {options.corpus.stem} ({n_tokens} tokens), after {WARMUP} sweeps:
 best and median of {options.repeats} repeats of {options.sweeps} sweeps. Hyperparameters are fixed:
-eta = {ETA}; LDA: alpha = {ALPHA} a topic; HDP: alpha = {alpha:g} and gamma = {GAMMA}; `mt_hdp`: classes as tasks, and
-alpha0 = {alpha:g}. The number of topics of the HDPs is the one reached; the two do not sample the same law
-(`docs/tomotopy.md`). Memory is that of the whole process, Python and its imports included.
+eta = {ETA}; LDA: alpha = {ALPHA} a topic; HDP: alpha = {alpha:g} and gamma = {GAMMA}; `mt_hdp`: classes
+as tasks, and alpha0 = {alpha:g}. The number of topics of the HDPs is the one reached; the two do not sample
+the same law (`docs/tomotopy.md`). Memory is that of the whole process, Python and its imports included.
 
 {table(results)}
 

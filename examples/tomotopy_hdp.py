@@ -1,8 +1,9 @@
 """Do LDA and HDP of tomotopy sample their posteriors? An answer on micro corpora, where all is exact.
 
-First the verdict of the laboratory on LDA. Then, for the HDP and each corpus this prints the exact posterior of the number of topics, what long chains of tomotopy show,
-and the exact stationary law of a franchise sampler that differs from the right one in the three ways that
-``docs/tomotopy.md`` describes. Takes about half a minute; needs the extra ``peers``.
+First the verdict of the laboratory on LDA. Then for the HDP and each corpus: the exact posterior of the
+number of topics, what long chains of tomotopy show, and the exact stationary law of a franchise sampler that
+differs from the right one in the three ways that ``docs/tomotopy.md`` describes. Takes about half a minute;
+needs the extra ``peers``.
 """
 
 import argparse
@@ -206,13 +207,11 @@ def main() -> None:
         return
     import tomotopy
 
-    print(f"LDA: K = {LDA.n_topics}, alpha {LDA.alpha}, eta {LDA.eta}")
+    print(f"tomotopy {tomotopy.__version__}\n\nLDA: K = {LDA.n_topics}, alpha {LDA.alpha}, eta {LDA.eta}")
     for name, corpus in CORPORA.items():
         print(name, end=": ")
         judge_lda(corpus, options.chains, max(100, options.draws // 4))
-    print(
-        f"\nHDP of tomotopy {tomotopy.__version__}: alpha {MODEL.alpha}, gamma {MODEL.gamma}, eta {MODEL.eta}"
-    )
+    print(f"\nHDP: alpha {MODEL.alpha}, gamma {MODEL.gamma}, eta {MODEL.eta}")
     for name, corpus in CORPORA.items():
         report(name, corpus, options.chains, options.draws)
 

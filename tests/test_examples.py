@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bnpzoo.diagnostics.oracle import Oracle
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,3 +35,14 @@ def test_tomotopy_hdp(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["tomotopy_hdp.py", "--chains", "2", "--draws", "200"])
     runpy.run_path(str(ROOT / "examples" / "tomotopy_hdp.py"), run_name="__main__")
     assert "two tokens of one word" in capsys.readouterr().out
+
+
+def test_franchise_without_differences_is_exact():
+    example = runpy.run_path(str(ROOT / "examples" / "tomotopy_hdp.py"))
+    corpus, model = example["CORPORA"]["0 1 | 0 1"], example["MODEL"]
+    oracle = Oracle.of_model(model, corpus)
+    exact = oracle.probabilities.mean
+    assert abs(example["Franchise"](corpus, model).stationary(oracle.assignments) - exact).max() < 1e-6
+    for difference in ("new table", "words apart"):
+        wrong = example["Franchise"](corpus, model, (difference,)).stationary(oracle.assignments)
+        assert abs(wrong - exact).max() > 0.01
