@@ -188,3 +188,12 @@ def test_empty_documents_carry_no_information():
     latents, corpus = model.simulate(Design(np.array([0, 3]), 3), np.random.default_rng(0))
     without = corpus.take(np.array([1]))
     assert model.log_joint(latents, corpus) == pytest.approx(model.log_joint(latents, without))
+
+
+@pytest.mark.parametrize("model_id", ["lda", "hdp"])
+def test_models_of_one_corpus_ignore_its_groups(model_id):
+    model, (latents, grouped) = simulated(model_id, 2)
+    plain = Corpus(grouped.words, grouped.doc_ptr, n_words=grouped.n_words)
+    assert model.log_joint(latents, grouped) == model.log_joint(latents, plain)
+    for name, value in model.quantities(latents, grouped).items():
+        np.testing.assert_array_equal(value, model.quantities(latents, plain)[name], err_msg=name)
