@@ -14,7 +14,7 @@ from .._version import __version__
 from ..zoo.contract import Design, Gamma, Kernel, Model
 from ..zoo.models import MODELS
 from .geweke import geweke
-from .mutants import MUTANTS
+from .mutants import mutant_by_id
 from .oracle import Oracle, agrees_with_oracle
 from .sbc import sbc
 from .sequential import sequential
@@ -88,13 +88,18 @@ class Case:
         return ".".join(part for part in parts if part)
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Of the rung."""
+        return BUDGETS[self.budget][self.rung]
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """What is changed in the kernels.
 
         Mutants stay plain Python, which makes the same draws, where compiling them would take longer.
         """
         plain = (PLAIN_PYTHON,) if self.rung == "joint" or (self.mutant and self.rung != "sbc") else ()
-        return (*(mutant.change for mutant in MUTANTS if mutant.id == self.mutant), *plain)
+        return (*((mutant_by_id(self.mutant).change,) if self.mutant else ()), *plain)
 
     @property
     def kernel(self) -> Kernel:
@@ -112,9 +117,8 @@ class Case:
     def fingerprint(self) -> str:
         """Hash of all that the result depends on: settings, kernels, the classes of the model, version."""
         digest = hashlib.sha256()
-        settings = BUDGETS[self.budget][self.rung]
         data = (DESIGN, MICRO.words, MICRO.doc_ptr, MICRO.group)
-        for part in (self, settings, data, self.make_model(), source_hash(*self.changes), __version__):
+        for part in (self, self.settings, data, self.make_model(), source_hash(*self.changes), __version__):
             digest.update(repr(part).encode())
         for cls in MODELS[self.model].__mro__:
             if cls.__module__.startswith(Model.__module__.rpartition(".")[0]):
@@ -159,11 +163,10 @@ def climb(
         Folder for what the rung may take up after an interruption.
     progress : (done, total) -> None, optional
     """
-    settings = BUDGETS[case.budget][case.rung]
     if case.rung == "joint":
-        return joint(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **settings)
+        return joint(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
     subject = CaseSubject(case)
-    common = {"seed": case.seed, "progress": progress, **settings}
+    common = {"seed": case.seed, "progress": progress, **case.settings}
     match case.rung:
         case "oracle":
             return agrees_with_oracle(subject, Oracle.of_model(subject.model, MICRO), MICRO, **common)

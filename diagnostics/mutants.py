@@ -4,9 +4,8 @@ A mutant is a small change in the source of the kernels, of the sort that a prog
 """
 
 from dataclasses import dataclass
-from types import ModuleType
 
-from .toolbox import PLAIN_PYTHON, Change, load_toolbox
+from .toolbox import Change
 
 
 @dataclass(frozen=True)
@@ -31,14 +30,14 @@ class Mutant:
     about: str
     variant: str = "sparse"
 
-    def toolbox(self, compiled: bool = True) -> ModuleType:
-        """Import the kernels with this change in them."""
-        return load_toolbox(self.change) if compiled else load_toolbox(self.change, PLAIN_PYTHON)
-
 
 ALL = ("lda", "hdp", "mt_hdp")
 STICKS = ("hdp", "mt_hdp")
 OLD = "coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)"
+DROP = "    drop_empty_topics(state.tokens, state.documents, state.topics)\n"
+TABLES = """\
+    tables = draw_tables(rng, state.tokens, state.documents, state.scratch, state.topics.n_topics[0])
+"""
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -176,15 +175,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "gamma is drawn as if every table had a topic of its own",
     ),
     Mutant(
-        "alpha-after-sticks", STICKS,
-        Change(
-            "hdp.py",
-            """        update_alpha(rng, state.tokens, state.documents, tables, state.alpha_prior)
-    update_sticks(rng, state, tables)""",
-            """        update_sticks(rng, state, tables)
-        update_alpha(rng, state.tokens, state.documents, tables, state.alpha_prior)""",
-        ),
-        "alpha is drawn after the prior of the documents, which keeps the old one",
+        "renumbered-too-late", STICKS,
+        Change("hdp.py", DROP + TABLES, TABLES + DROP),
+        "topics are renumbered after their tables are drawn, and before the sticks are",
     ),
     Mutant(
         "task-concentration-ignored", ("mt_hdp",),
@@ -210,6 +203,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "the sticks of a new topic are broken as if no token had chosen it",
     ),
 )  # fmt: skip
+
+
+def mutant_by_id(mutant_id: str) -> Mutant:
+    """Find a mutant; ValueError if there is none of that name."""
+    for mutant in MUTANTS:
+        if mutant.id == mutant_id:
+            return mutant
+    raise ValueError(f"no mutant {mutant_id!r}; there are {', '.join(mutant.id for mutant in MUTANTS)}")
 
 
 def mutants_of(model_id: str) -> list[Mutant]:

@@ -1,0 +1,73 @@
+"""``bnpzoo validate``."""
+
+import json
+
+import pytest
+import xarray as xr
+from bnpzoo.diagnostics.verdict import Verdict
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    return tmp_path_factory.mktemp("validation")
+
+
+def test_a_right_sampler(run, out):
+    result = run("validate", "lda", "--rung", "joint", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "lda/sparse" in result.stdout
+    assert "passed" in result.stdout
+    assert (out / "lda.html").read_text().startswith("<!DOCTYPE html>")
+    assert (out / "lda.dense.joint.ci.nc").exists()
+
+
+def test_json(run, out):
+    result = run("validate", "lda", "--rung", "joint", "--variant", "dense", "--out", out, "--json")
+    found = json.loads(result.stdout)
+    assert found["passed"]
+    assert [verdict["status"] for verdict in found["verdicts"]] == ["passed"]
+    assert found["verdicts"][0]["figures"]["conditionals"] == 200
+
+
+def test_mutants(run, out):
+    result = run("validate", "lda", "--rung", "joint", "--variant", "dense", "--mutants", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "document-count-kept" in result.stdout
+    assert "killed" in result.stdout
+
+
+@pytest.fixture
+def blind(monkeypatch):
+    """Tests that pass whatever they see, or reject whatever they see."""
+
+    def blind(status):
+        def climb(case, store=None, progress=None):
+            table = xr.Dataset({"p_value": ("quantity", [0.5])}, {"quantity": ["x"]})
+            return Verdict(case.rung, case.subject, status, "Whatever.", 1e-5, table)
+
+        monkeypatch.setattr("bnpzoo.diagnostics.validate.climb", climb)
+
+    return blind
+
+
+def test_mutants_that_survive(run, tmp_path, blind):
+    blind("passed")
+    result = run("validate", "hdp", "--mutants", "--out", tmp_path, "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert not found["passed"]
+    assert {"stale-mass", "gamma-ignored"} < {*found["survivors"]}
+    assert "No test rejected the mutant" in run("validate", "hdp", "--mutants", "--out", tmp_path).stdout
+
+
+def test_a_sampler_that_is_rejected(run, tmp_path, blind):
+    blind("rejected")
+    assert run("validate", "hdp", "--rung", "sbc", "--out", tmp_path).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("ldaa",), ("lda", "--rung", "jont"), ("lda", "--variant", "fast"), ("lda", "--budget", "huge")],
+)
+def test_bad_input(run, out, arguments):
+    assert run("validate", *arguments, "--out", out).exit_code == 2
