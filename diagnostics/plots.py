@@ -199,4 +199,5 @@ def svg_of(figure: Figure) -> Markup:
     # Names of groups are the same in every plot of the page and never used; those of clips and markers are.
     drawing = re.sub(r' id="[\w.]+_\d+"', "", drawing[drawing.index("<defs>") :])
     drawing = drawing.replace(_INK, "currentColor").replace(_LINE, "var(--line)")
-    return Markup(f'<svg viewBox="0 0 {72 * _WIDTH:g} {72 * _HEIGHT:g}" role="img">{drawing}')
+    width, height = 72.0 * figure.get_size_inches()  # an SVG has 72 points an inch
+    return Markup(f'<svg viewBox="0 0 {width:g} {height:g}" role="img">{drawing}')

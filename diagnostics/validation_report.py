@@ -124,7 +124,13 @@ def _ecdf_grid(ranks: xr.Dataset) -> Markup:
         backend="matplotlib",
         col_wrap=_COLUMNS,
         figure_kwargs={"figsize": (_COLUMNS * _PANEL, math.ceil(n / _COLUMNS) * _PANEL)},
-        visuals={"xlabel": False, "ylabel": False},
+        visuals={
+            "xlabel": False,
+            "ylabel": False,
+            "title": {"size": 7},
+            "p_value_text": False,
+            "ecdf_lines": {"color": colour(0)},
+        },
     )
     figure = collection.viz["figure"].item()
     figure.set_layout_engine("constrained")
@@ -143,6 +149,6 @@ def _pp_grid(points: xr.Dataset) -> Markup:
         panel.set_axis_on()
         panel.plot([0, 1], [0, 1], **FLAT)
         panel.plot(one["independent"], one["successive"], color=colour(0), linewidth=1.2)
-        panel.set_title(str(name), fontsize=8)
+        panel.set_title(str(name), fontsize=7)
         panel.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1], aspect="equal")
     return svg_of(figure)

@@ -138,7 +138,7 @@ def test_the_report_is_one_safe_page(tmp_path, climbed):
     page = tmp_path / "page.html"
     write_validation_report(page, verdicts, list(mutants))
     html = page.read_text()
-    assert html.count("<figure>") == 2
+    assert html.count("<figure>") == html.count('viewBox="0 0 630 504"') == 2
     assert "&lt;i&gt;x&lt;/i&gt;" in html
     assert "<b>" not in html
     assert "survives" in html
