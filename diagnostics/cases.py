@@ -29,7 +29,7 @@ RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc")
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "ci": {
         "joint": {"states": 200},
-        "oracle": {"chains": 4, "draws": 4000},
+        "oracle": {"chains": 4, "draws": 8000},
         "sequential": {"samples": 500, "transitions": 5},
         "geweke": {"draws": 1000, "chains": 40, "transitions": 50},
         "sbc": {"replications": 100, "draws": 15},
