@@ -7,12 +7,13 @@ import pytest
 import xarray as xr
 from bnpzoo.diagnostics import cases, evidence, validate
 from bnpzoo.diagnostics.archive import Archive
-from bnpzoo.diagnostics.cases import BUDGETS, RUNGS, Case, CaseSubject
+from bnpzoo.diagnostics.cases import BUDGETS, DESIGN, RUNGS, Case, CaseSubject
 from bnpzoo.diagnostics.geweke import geweke
 from bnpzoo.diagnostics.mutants import mutants_of
 from bnpzoo.diagnostics.sbc import sbc
 from bnpzoo.diagnostics.validation_report import kill_matrix, write_validation_report
 from bnpzoo.diagnostics.verdict import Verdict
+from bnpzoo.zoo.contract import Probes
 from bnpzoo.zoo.models import MODELS
 
 
@@ -129,6 +130,7 @@ def test_mutants_until_they_are_killed(tmp_path, climbed):
 
 def test_the_report_is_one_safe_page(tmp_path, climbed):
     subject = CaseSubject(Case("lda", "sparse", "sbc"))
+    subject.probes = Probes.of(DESIGN.corpus(np.zeros(18, int)), most=1)  # eight quantities
     verdicts = [
         geweke(subject, draws=100, chains=5, transitions=5),
         sbc(subject, replications=20, draws=7, thin=1),
@@ -138,7 +140,7 @@ def test_the_report_is_one_safe_page(tmp_path, climbed):
     page = tmp_path / "page.html"
     write_validation_report(page, verdicts, list(mutants))
     html = page.read_text()
-    assert html.count("<figure>") == html.count('viewBox="0 0 630 504"') == 2
+    assert html.count("<figure>") == html.count('viewBox="0 0 630 252"') == 2
     assert "&lt;i&gt;x&lt;/i&gt;" in html
     assert "<b>" not in html
     assert "survives" in html
