@@ -168,3 +168,13 @@ def test_the_evidence_page_when_nothing_is_stored(tmp_path):
     page = evidence.evidence_page(Archive(tmp_path).records())
     assert "Not run." in page
     assert page.count("not run") == 5 * sum(len(cls.kernels) for cls in MODELS.values())
+
+
+@pytest.mark.parametrize(("rung", "status"), [("sequential", 0), ("joint", 1)])
+def test_a_round(tmp_path, climbed, monkeypatch, capsys, rung, status):
+    cases = [*validate.cases_of("lda", ["joint"]), *validate.mutant_cases("lda", [rung], "dense")]
+    monkeypatch.setattr(evidence, "round_of", lambda budget: cases)
+    page = tmp_path / "evidence.md"
+    assert evidence.main(["--store", str(tmp_path), "--page", str(page), "--jobs", "1"]) == status
+    assert f"{len(cases)}/{len(cases)}" in capsys.readouterr().err
+    assert f"{1 - status} of 1 are killed" in page.read_text()
