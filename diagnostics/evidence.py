@@ -22,12 +22,13 @@ PAGE = Path("docs/evidence.md")
 INTRODUCTION = """\
 # Evidence
 
-This page is made by `make validate` from stored results; nothing in it is typed by hand. Every test rejects a right
-sampler with a probability of at most {rate:g}, over all its quantities together; the joint rung has no randomness in
-its verdict. Budget `ci` takes seconds a test, `full` a minute or two."""  # noqa: E501
+This page is made by `make validate` from stored results; nothing in it is typed by hand. Every test is set
+to reject a right sampler with a probability of {rate:g}, over all its quantities together; the joint rung has no
+randomness in its verdict. Budget `ci` takes seconds a test, `full` a minute or two."""  # noqa: E501
 
 MUTANTS_TEXT = """\
-Deliberately wrong samplers, each before every rung at budget `ci`. A rung that none of them can fail is no evidence."""  # noqa: E501
+Deliberately wrong samplers before the rungs at budget `ci`. A rung that none of them can fail is no evidence. A dash: the
+mutant passed; “not run”: it was not tried on that rung."""  # noqa: E501
 
 FIGURES = {
     "joint": "{conditionals:.0f} conditionals, within {largest:.1g}",
@@ -124,7 +125,7 @@ def _kill_matrix(records: Sequence[Record]) -> list[list[str]]:
             for row in rows
         ],
     )
-    return [[f"{summary}. Judged from {dates[0]} to {dates[-1]}."], table]
+    return [[f"{summary}. Dates: {dates[0]} to {dates[-1]}."], table]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
