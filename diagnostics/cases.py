@@ -16,6 +16,7 @@ from ..zoo.models import MODELS
 from .geweke import geweke
 from .mutants import mutant_by_id
 from .oracle import Oracle, agrees_with_oracle
+from .reference import agrees_with_references
 from .sbc import sbc
 from .sequential import sequential
 from .subject import ModelSubject
@@ -23,7 +24,7 @@ from .token_law import joint
 from .toolbox import PLAIN_PYTHON, Change, load_toolbox, source_hash
 from .verdict import Verdict
 
-RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc")
+RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc", "reference")
 """From cheap to dear."""
 
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -40,9 +41,10 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
         "sequential": {"samples": 2000, "transitions": 10},
         "geweke": {"draws": 5000, "chains": 100, "transitions": 150},
         "sbc": {"replications": 500, "draws": 63},
+        "reference": {"truncations": (6, 10), "draws": 1500},
     },
 }
-"""Settings of each rung: seconds for ``ci``, a minute or two for ``full``."""
+"""Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
 
 PRIOR = Gamma(2.0, 2.0)
 """Of every hyperparameter."""
@@ -55,6 +57,13 @@ DESIGN = Design(np.array([6, 5, 0, 7]), n_words=4, group=np.array([0, 0, 1, 1]))
 
 MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1])).corpus(np.array([0, 1, 0, 1, 1]))
 """Small enough for the oracle to enumerate."""
+
+
+REFERENCE_DESIGN = Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2)
+"""Small enough for NUTS to mix."""
+
+REFERENCE_PRIORS = {"gamma": 0.7}
+"""Hyperparameters before the references; a small gamma, so that six sticks are enough, else Gamma(4, 4)."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +119,11 @@ class Case:
         """Make the model, small, its hyperparameters sampled unless the oracle is to be exact."""
         cls = MODELS[self.model]
         small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
+        names = cls().hyperparameters()
+        if self.rung == "reference":
+            return cls(**small, **{name: REFERENCE_PRIORS.get(name, Gamma(4.0, 4.0)) for name in names})
         hyper = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIOR
-        return cls(**small, **dict.fromkeys(cls().hyperparameters(), hyper))
+        return cls(**small, **dict.fromkeys(names, hyper))
 
     @property
     def fingerprint(self) -> str:
@@ -165,6 +177,12 @@ def climb(
     """
     if case.rung == "joint":
         return joint(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
+    if case.rung == "reference":
+        model = case.make_model()
+        corpus = model.simulate(REFERENCE_DESIGN, np.random.default_rng(case.seed)).corpus
+        return agrees_with_references(
+            case.subject, model, corpus, case.variant, seed=case.seed, progress=progress, **case.settings
+        )
     subject = CaseSubject(case)
     common = {"seed": case.seed, "progress": progress, **case.settings}
     match case.rung:

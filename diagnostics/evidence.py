@@ -36,6 +36,7 @@ FIGURES = {
     "sequential": "{samples:,.0f} draws in round {rounds:.0f}",
     "geweke": "{chains:.0f} chains of {transitions:.0f} steps",
     "sbc": "{replications:.0f} replications of {draws:.0f} draws",
+    "reference": "{fits:.0f} fits, differences of {largest_difference:.1f} MCSE at most",
 }
 """What is told of each rung, from the figures of its verdict."""
 
@@ -114,13 +115,13 @@ def _kill_matrix(records: Sequence[Record]) -> list[list[str]]:
     if alive:
         summary += f"; not {', '.join(alive)}"
     table = _table(
-        ["model", "mutant", "what is wrong", *RUNGS],
+        ["model", "mutant", "what is wrong", *BUDGETS["ci"]],
         [
             [
                 f"{row['model']}/{row['variant']}",
                 row["mutant"],
                 row["about"],
-                *(word.get(row["status"].get(rung, ""), "not run") for rung in RUNGS),
+                *(word.get(row["status"].get(rung, ""), "not run") for rung in BUDGETS["ci"]),
             ]
             for row in rows
         ],

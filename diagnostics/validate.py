@@ -33,7 +33,8 @@ def cases_of(
     ----------
     model_id : str
     rungs : sequence of str, optional
-        All that the model's card claims, unless given.
+        All that the model's card claims and the budget has, unless given. The references judge the first
+        variant only: they say nothing of one kernel that another rung does not say sooner.
     variant : str, optional
         All, unless given.
     budget : str
@@ -46,18 +47,19 @@ def cases_of(
     """
     _check("model", model_id, MODELS)
     _check("budget", budget, BUDGETS)
-    climbed = rungs_of(model_id)
+    climbed = [rung for rung in rungs_of(model_id) if rung in BUDGETS[budget]]
     for rung in rungs or ():
         _check("rung", rung, RUNGS)
-        _check(f"rung of {model_id}", rung, climbed)
+        _check(f"rung of {model_id} at budget {budget}", rung, climbed)
     variants = MODELS[model_id].kernels
+    default = next(iter(variants))
     if variant is not None:
         _check(f"variant of {model_id}", variant, variants)
     return [
         Case(model_id, name, rung, budget, seed)
         for name in ([variant] if variant else variants)
         for rung in climbed
-        if rung in (rungs or climbed)
+        if rung in (rungs or climbed) and (rung != "reference" or name == default)
     ]
 
 

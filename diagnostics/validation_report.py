@@ -29,6 +29,7 @@ RUNG_TITLES = {
     "sequential": "Sequential two-sample test",
     "geweke": "Geweke's joint distribution test",
     "sbc": "Simulation-based calibration",
+    "reference": "Kernel, NumPyro and Stan on one corpus",
 }
 
 

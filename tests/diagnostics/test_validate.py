@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 from bnpzoo.diagnostics import cases, evidence, validate
 from bnpzoo.diagnostics.archive import Archive
-from bnpzoo.diagnostics.cases import BUDGETS, DESIGN, RUNGS, Case, CaseSubject
+from bnpzoo.diagnostics.cases import BUDGETS, DESIGN, Case, CaseSubject
 from bnpzoo.diagnostics.geweke import geweke
 from bnpzoo.diagnostics.mutants import mutants_of
 from bnpzoo.diagnostics.sbc import sbc
@@ -37,7 +37,7 @@ def climbed(monkeypatch):
 
 def test_cases_of_a_model():
     found = validate.cases_of("hdp")
-    assert [case.rung for case in found] == [*RUNGS, *RUNGS]
+    assert [case.rung for case in found] == [*BUDGETS["ci"], *BUDGETS["ci"]]
     assert {case.variant for case in found} == {"sparse", "dense"}
     assert [c.rung for c in validate.cases_of("hdp", ["sbc", "joint"], "dense")] == ["joint", "sbc"]
 
