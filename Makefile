@@ -2,7 +2,6 @@
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
-PEERS := .venv/.installed-peers
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml tools/set_up.sh tools/find_python.sh
 
@@ -26,7 +25,7 @@ validate: $(INSTALLED)  ## Climb the whole ladder of evidence (at most 60 minute
 	$(BIN)/python -m bnpzoo.diagnostics.evidence
 	$(BIN)/python -m pytest -m heavy
 
-bench: $(PEERS)  ## Measure speed against other software
+bench: $(INSTALLED)  ## Measure speed against other software
 	$(BIN)/python -m benchmarks
 
 docs: $(DOCS)  ## Build the documentation in docs/_build
@@ -36,11 +35,7 @@ clean:  ## Remove the environment and everything built
 	rm -rf .venv build docs/_build docs/jupyter_execute out
 
 $(INSTALLED): $(SET_UP)
-	sh tools/set_up.sh stan,dev
-	touch $@
-
-$(PEERS): $(SET_UP)
-	sh tools/set_up.sh peers
+	sh tools/set_up.sh stan,dev,peers
 	touch $@
 
 $(DOCS): $(SET_UP)
