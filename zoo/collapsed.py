@@ -28,18 +28,28 @@ def topic_word_counts(z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarra
     return counts
 
 
-def log_dirichlet_multinomial(counts: np.ndarray, shapes: np.ndarray) -> float:
-    """Log probability of the rows of `counts` as *sequences*, each under Dirichlet(`shapes`) proportions.
+def log_sequences(rows: np.ndarray, columns: np.ndarray, shapes: np.ndarray) -> float:
+    """Log probability of sequences of outcomes, each under proportions that are integrated out.
 
-    ``sum_r log [Γ(A) / Γ(A + n_r) · prod_j Γ(a_j + n_rj) / Γ(a_j)]``, A the sum of the shapes. A shape of
-    zero is allowed where the count is zero.
+    Parameters
+    ----------
+    rows, columns : int (N,)
+        Sequence and outcome of each item.
+    shapes : float (J,)
+        Dirichlet parameters of the outcomes. A shape of zero is allowed where no item has that outcome.
+
+    Notes
+    -----
+    ``sum_r log [Γ(A) / Γ(A + n_r) · prod_j Γ(a_j + n_rj) / Γ(a_j)]``, A the sum of the shapes. Only
+    non-zero counts are visited: a large corpus with many topics has few of them.
     """
-    total = np.sum(shapes, axis=-1)
-    out = np.sum(gammaln(total) - gammaln(total + counts.sum(axis=-1)))
-    used = counts > 0
-    with np.errstate(invalid="ignore"):
-        terms = gammaln(shapes + counts) - gammaln(np.broadcast_to(shapes, counts.shape))
-    return float(out + np.sum(terms[used]))
+    cells, counts = np.unique(rows.astype(np.int64) * shapes.size + columns, return_counts=True)
+    lengths = np.bincount(rows)
+    lengths = lengths[lengths > 0]
+    shape, total = shapes[cells % shapes.size], shapes.sum()
+    return float(
+        np.sum(gammaln(total) - gammaln(total + lengths)) + np.sum(gammaln(shape + counts) - gammaln(shape))
+    )
 
 
 def by_first_appearance(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -137,16 +147,16 @@ class CollapsedTopicModel(Model):
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
         """Log probability of ``z`` given sticks and concentrations, topic proportions integrated out."""
         prior = self.document_prior(latents, corpus)
-        counts = doc_topic_counts(latents["z"], corpus, prior.shape[1] - 1)
-        counts = np.hstack([counts, np.zeros((corpus.n_documents, 1), np.int64)])
         groups = prior_groups(prior, corpus)
-        return sum(log_dirichlet_multinomial(counts[groups == g], row) for g, row in enumerate(prior))
+        parts = (groups[corpus.doc_of] == g for g in range(len(prior)))
+        return sum(
+            log_sequences(corpus.doc_of[part], latents["z"][part], row)
+            for part, row in zip(parts, prior, strict=True)
+        )
 
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
         """See `Model.log_likelihood`."""
-        z = latents["z"]
-        counts = topic_word_counts(z, corpus, int(z.max(initial=-1)) + 1)
-        return log_dirichlet_multinomial(counts, np.full(corpus.n_words, float(latents["eta"])))
+        return log_sequences(latents["z"], corpus.words, np.full(corpus.n_words, float(latents["eta"])))
 
     def log_joint(self, latents: Latents, corpus: Corpus) -> float:
         """See `Model.log_joint`."""

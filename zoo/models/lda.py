@@ -14,9 +14,7 @@ from ...kernels.lda import LdaState
 from .. import references
 from ..collapsed import (
     CollapsedTopicModel,
-    doc_topic_counts,
     draw_categorical,
-    log_dirichlet_multinomial,
     prior_arrays,
 )
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
@@ -72,11 +70,6 @@ class Lda(CollapsedTopicModel):
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Alpha for every topic, and nothing beside them."""
         return np.append(np.full(self.n_topics, float(latents["alpha"])), 0.0)[None]
-
-    def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
-        """Log probability of ``z`` given alpha."""
-        counts = doc_topic_counts(latents["z"], corpus, self.n_topics)
-        return log_dirichlet_multinomial(counts, np.full(self.n_topics, float(latents["alpha"])))
 
     def log_sticks(self, latents: Latents) -> float:
         """Zero: there are no sticks."""
