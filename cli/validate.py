@@ -24,6 +24,7 @@ class Rung(StrEnum):
     SEQUENTIAL = "sequential"
     GEWEKE = "geweke"
     SBC = "sbc"
+    REFERENCE = "reference"
     ALL = "all"
 
 
@@ -38,7 +39,9 @@ def validate(
     name: ModelName,
     rung: Annotated[
         list[Rung],
-        typer.Option(help="Which test; `joint` is the cheapest, `sbc` the dearest. Repeat for more."),
+        typer.Option(
+            help="Which test, from cheap to dear; `reference` needs --budget full. Repeat for more."
+        ),
     ] = [Rung.ALL],  # noqa: B006 (typer copies it)
     variant: Annotated[
         str | None, typer.Option(help="Which kernel; all of them unless given.", show_default=False)
