@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from ..zoo.contract import FrozenTopics
 from ..zoo.corpus import Corpus
@@ -56,7 +56,8 @@ def empirical_likelihood(
             theta, log_length = _new_documents(frozen, g, samples, rng)
             weights = np.array([log_length(n) for n in test.doc_lengths[here]])
             log_words = counts[here] @ np.log(theta @ frozen.words).T
-            log_p[here] = logsumexp(weights + log_words, axis=1) - logsumexp(weights, axis=1)
+            log_joint, log_lengths = (np.logaddexp.reduce(x, axis=1) for x in (weights + log_words, weights))
+            log_p[here] = log_joint - log_lengths
         return log_p
 
     log_p, n_draws = average_over_draws(estimate, topics, test, seed)

@@ -104,7 +104,7 @@ def log_gamma(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> jax.Ar
     log_shape = jnp.broadcast_to(jnp.maximum(log_shape, LOG_SHAPE_FLOOR), shape)
     log_h = numpyro.sample(f"{name}_log_h", LogGamma(jnp.exp(log_shape) + 1.0).to_event())
     x = numpyro.sample(f"{name}_x", dist.Exponential().expand(shape).to_event())
-    return log_h - x * jnp.exp(-log_shape)
+    return jnp.subtract(log_h, x * jnp.exp(-log_shape))
 
 
 def log_dirichlet(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> jax.Array:

@@ -27,7 +27,7 @@ class BuffetSticks(dist.Distribution):
        process. International Conference on Artificial Intelligence and Statistics.
     """
 
-    support = constraints.independent(constraints.less_than(0.0), 1)
+    support = constraints.independent(constraints.less_than(0.0), 1)  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, alpha: jax.Array, truncation: int, weak_limit: bool = False):
         self.alpha, self.weak_limit = alpha, weak_limit
@@ -55,7 +55,7 @@ def all_masks(n_topics: int) -> np.ndarray:
     return (np.arange(2**n_topics)[:, None] >> np.arange(n_topics)) % 2 == 1
 
 
-def log_mask_prior(log_sticks: jax.Array, epsilon: float, masks: np.ndarray) -> jax.Array:
+def log_mask_prior(log_sticks: jax.typing.ArrayLike, epsilon: float, masks: np.ndarray) -> jax.Array:
     """Log probability that a task has each of the `masks` (M, K), float (M,)."""
     log_on = jnp.log(epsilon) + log_sticks
     log_off = jnp.log1p(-jnp.exp(log_on))

@@ -4,14 +4,17 @@ The tasks' masks are enumerated, so that the cost doubles with every topic.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .collapsed import draw_categorical
-from .contract import Hyperparameter, Latents
+from .contract import Latents
 from .corpus import Corpus
 from .references import stan_counts
+
+if TYPE_CHECKING:
+    from .models.sparse_transfer import SparseTransfer
 
 MOST_TOPICS = 10
 
@@ -19,19 +22,8 @@ PARAMETERS = ("log_g", "phi", "log_weight", "shape", "mask", "alpha", "eta")
 """What `latents_of` needs of a draw; both programs use these names."""
 
 
-class SparseTransferLike(Protocol):
-    """Hyperparameters of the model."""
-
-    alpha: Hyperparameter
-    epsilon: float
-    a1: float
-    a2: float
-    eta: Hyperparameter
-    lengths: Any
-
-
 def sparse_transfer(
-    model: SparseTransferLike, corpus: Corpus, truncation: int, weak_limit: bool = False
+    model: "SparseTransfer", corpus: Corpus, truncation: int, weak_limit: bool = False
 ) -> Callable[[], None]:
     """Sparse transfer topic model with the `truncation` largest sticks of its buffet.
 
@@ -97,7 +89,7 @@ def sparse_transfer(
 
 
 def stan_data(
-    model: SparseTransferLike, corpus: Corpus, truncation: int, weak_limit: bool = False
+    model: "SparseTransfer", corpus: Corpus, truncation: int, weak_limit: bool = False
 ) -> dict[str, Any]:
     """Return the data of ``stan/sparse_transfer.stan`` but those of alpha and eta; see `sparse_transfer`."""
     check_truncation("sparse_transfer", truncation)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from .enumeration import log_stirling
 
@@ -136,7 +136,7 @@ def log_tables(
         weight = sum(c[1] for c in choice)
         for dishes, log_upper in _upper_tables(m, alpha0, stirling):
             terms.append(weight + log_upper + log_root(dishes, gamma))
-    return out + float(logsumexp(terms))
+    return out + float(np.logaddexp.reduce(terms))
 
 
 def _upper_tables(

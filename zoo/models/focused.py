@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.polynomial import polynomial
 from scipy.optimize import brentq
-from scipy.special import digamma, gammaln, logsumexp
+from scipy.special import digamma, gammaln
 
 from ... import kernels
 from ...kernels.focused import FocusedState
@@ -224,7 +224,7 @@ class Focused(CollapsedTopicModel):
             )
             log_moment = gammaln(gamma + m) - gammaln(gamma) + np.log(coefficient[m])
             terms = log_beta[:, None] + log_moment - (gamma + m) * np.log1p(on * LOG2)[:, None]
-            out += np.log(alpha) + float(logsumexp(terms))
+            out += np.log(alpha) + float(np.logaddexp.reduce(terms, axis=None))
         return out + self.log_likelihood({"z": z, **hyper}, corpus)
 
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
