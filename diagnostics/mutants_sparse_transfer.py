@@ -2,7 +2,9 @@
 
 from .toolbox import Change, Mutant
 
-TOKENS, MASKS, WEIGHTS = (f"sparse_transfer_{part}.py" for part in ("tokens", "masks", "weights"))
+STATE, TOKENS, MASKS, WEIGHTS = (
+    f"sparse_transfer_{part}.py" for part in ("state", "tokens", "masks", "weights")
+)
 
 
 def _mutant(name: str, change: Change, about: str, variant: str = "masks") -> Mutant:
@@ -23,6 +25,11 @@ SPARSE_TRANSFER_MUTANTS: tuple[Mutant, ...] = (
         "new-topic-for-anyone",
         Change(TOKENS, "log_new = prior.log_reach[1] - (prior.a1", "log_new = -(prior.a1"),
         "a new topic is weighted without the probability that no other task has it",
+    ),
+    _mutant(
+        "weight-kept-when-off",
+        Change(STATE, "    masks.weight[c, k] = 0.0\n    masks.n_on", "    masks.n_on"),
+        "a topic that is turned off keeps its weight, and tokens may go there",
     ),
     _mutant(
         "token-does-not-pull",

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from bnpzoo.diagnostics.mutants import mutant_by_id
 from bnpzoo.diagnostics.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.subject import ModelSubject
 from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, load_toolbox
@@ -152,6 +153,45 @@ def test_samplers_agree_with_the_oracle_on_alpha():
         subject = ModelSubject(model, Design.of(corpus), variant)
         verdict = agrees_with_oracle(subject, oracle, corpus, draws=5_000, false_alarm_rate=FALSE_ALARM_RATE)
         assert verdict.passed, verdict
+
+
+def excess_of_ghosts(kernel, draws):
+    """How far the mean number of ghosts is from what it should be, in standard errors.
+
+    Where the lengths are those of documents, ghosts are a Poisson process apart from all else: the buffet's
+    rows s of C that are on, times the probability that they bring no token, 2^-phi in each document.
+    """
+    alpha, a1, a2 = 1.5, 2.0, 0.5
+    model = get("sparse_transfer", alpha=alpha, epsilon=1.0, a1=a1, a2=a2, eta=0.3, lengths="document")
+    corpus = Corpus([0, 1, 1], [0, 1, 2, 3], n_words=3, group=[0, 1, 2])
+    silent = [(1.0 + a2 * s * np.log1p(np.log(2.0))) ** -a1 for s in (1, 2, 3)]
+    expected = alpha * np.array([3.0, 3.0, 1.0]) * np.exp(log_reach(3, 1.0)[1:]) @ silent
+    rng = np.random.default_rng(0)
+    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+    n_ghosts = np.zeros(draws)
+    for i in range(draws):
+        state = kernel.step(rng, state)
+        n_ghosts[i] = state.topics.n_topics[0] - np.unique(state.tokens.topic).size
+    batches = n_ghosts.reshape(100, -1).mean(axis=1)
+    return (batches.mean() - expected) / (batches.std(ddof=1) / 10.0)
+
+
+@pytest.mark.parametrize("variant", ["masks", "collapsed", "slice"])
+def test_ghosts_are_as_many_as_they_should_be(variant):
+    # 5 standard errors of 100 batches: false alarm rate 3e-6
+    assert abs(excess_of_ghosts(SparseTransfer.kernels[variant], 50_000)) < 5.0
+
+
+@pytest.mark.parametrize(
+    ("variant", "mutant", "draws"),
+    [
+        ("masks", "transfer-births-without-prior-mass", 2_000),
+        pytest.param("slice", "transfer-represented-topics-first", 50_000, marks=pytest.mark.heavy),
+    ],
+)
+def test_ghosts_tell_wrong_samplers(variant, mutant, draws):
+    changes = (mutant_by_id(mutant).change, *((PLAIN_PYTHON,) if draws < 10_000 else ()))
+    assert abs(excess_of_ghosts(SparseTransfer.kernels_of(load_toolbox(*changes))[variant], draws)) > 5.0
 
 
 def test_published_algorithm_is_rejected():
