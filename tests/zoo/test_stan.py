@@ -48,12 +48,11 @@ def pystan_is_there():
 needs_pystan = [pytest.mark.stan, pytest.mark.skipif(not pystan_is_there(), reason="needs PyStan and g++")]
 
 
-def on_every_program(test):
-    marked = [pytest.param(name, marks=needs_pystan) for name in MODELS]
-    return pytest.mark.parametrize("name", marked)(test)
+def on_programs(names):
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=needs_pystan) for name in names])
 
 
-@on_every_program
+@on_programs(MODELS)
 def test_log_density_differs_from_numpyro_by_a_constant(name, micro, tmp_path):
     model = bnpzoo.get(name, **MODELS[name])
     rng = np.random.default_rng(3)
@@ -89,7 +88,7 @@ FIXED = {
 }
 
 
-@on_every_program
+@on_programs(FIXED)
 def test_posterior_equals_enumeration(name, micro, deviations):
     model = bnpzoo.get(name, **FIXED[name], **({"n_topics": 2} if name == "lda" else {}))
     seen = []

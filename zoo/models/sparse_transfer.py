@@ -76,7 +76,7 @@ class SparseTransfer(CollapsedTopicModel):
             Equation("Section 3, 2a", r"\phi_{ck} \sim \mathrm{Gamma}(\gamma_k, 1)", "weight of a topic"),
             Equation(
                 "Section 3, 3",
-                r"n_c \sim \mathrm{NB}(\textstyle\sum_k b_{ck}\psi_{ck}\phi_{ck}, 1/2)",
+                r"n_c \sim \mathrm{NB}(\sum_k b_{ck}\psi_{ck}\phi_{ck}, 1/2)",
                 "tokens of a task",
             ),
             Equation(
