@@ -107,7 +107,8 @@ class Case:
 
         Mutants stay plain Python, which makes the same draws, where compiling them would take longer.
         """
-        plain = (PLAIN_PYTHON,) if self.rung == "joint" or (self.mutant and self.rung != "sbc") else ()
+        is_short = self.budget == "ci" and self.rung != "sbc"
+        plain = (PLAIN_PYTHON,) if self.rung == "joint" or (self.mutant and is_short) else ()
         return (*((mutant_by_id(self.mutant).change,) if self.mutant else ()), *plain)
 
     @property

@@ -145,6 +145,18 @@ def test_samplers_agree_with_the_oracle(variant, lengths):
     assert verdict.passed, verdict
 
 
+def test_the_oracle_tells_a_wrong_collapsed_sampler():
+    change = mutant_by_id("transfer-collapsed-closed-too-likely").change
+
+    class Wrong(ModelSubject):
+        kernel = SparseTransfer.kernels_of(load_toolbox(change, PLAIN_PYTHON))["collapsed"]
+
+    model = get("sparse_transfer", **HYPER | {"alpha": 4.0, "epsilon": 0.95}, lengths="document")
+    wrong = Wrong(model, Design.of(MICRO), "collapsed")
+    verdict = agrees_with_oracle(wrong, Oracle.of_model(model, MICRO), MICRO, draws=3_000)
+    assert verdict.status == "rejected"
+
+
 def test_samplers_agree_with_the_oracle_on_alpha():
     model = get("sparse_transfer", **HYPER | {"alpha": Gamma(2.0, 2.0)})
     corpus = Corpus([0, 1, 0, 1, 1], [0, 3, 5], n_words=2, group=[0, 1])
