@@ -6,7 +6,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import compare, demo, doctor, evaluate, fit, listing, report, show, simulate, topics, validate
+from . import (
+    compare,
+    demo,
+    doctor,
+    evaluate,
+    experiment,
+    fit,
+    listing,
+    report,
+    show,
+    simulate,
+    topics,
+    validate,
+)
 from .console import fail, say
 
 
@@ -74,5 +87,6 @@ app.command()(evaluate.evaluate)
 app.command()(topics.topics)
 app.command()(report.report)
 app.command()(validate.validate)
+app.add_typer(experiment.experiment, name="experiment")
 app.command()(demo.demo)
 app.command()(doctor.doctor)

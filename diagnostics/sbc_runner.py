@@ -1,6 +1,5 @@
 """Replications of simulation-based calibration: in blocks, in parallel, and kept on disk as they come."""
 
-import json
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +12,7 @@ import numpy as np
 from arviz_stats.base.array import array_stats
 from joblib import Parallel, delayed
 
+from ..zoo.files import claim
 from .subject import Bench, Subject, name_of
 
 BLOCK = 20
@@ -162,7 +162,7 @@ def run_blocks(
     """
     blocks = list(plan.blocks())
     if store is not None:
-        _claim(store, {"subject": name_of(subject), "joint": type(joint).__name__, **asdict(plan)})
+        claim(store, {"subject": name_of(subject), "joint": type(joint).__name__, **asdict(plan)})
     done = {i: found for i, block in enumerate(blocks) if (found := _read(store, i, len(block))) is not None}
     finished = sum(len(blocks[i]) for i in done)
     if progress is not None:
@@ -213,18 +213,3 @@ def _read(store: Path | None, number: int, replications: int) -> tuple[np.ndarra
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
     return (ranks, sizes) if ranks.shape[0] == replications else None
-
-
-def _claim(store: Path, identity: Mapping[str, Any]) -> None:
-    """Write to `store` whose replications it holds, or check that they are the same run's."""
-    store.mkdir(parents=True, exist_ok=True)
-    path = store / "run.json"
-    if path.exists():
-        if (found := json.loads(path.read_text())) != identity:
-            raise ValueError(
-                f"{store}: holds replications of another run, {found}; expected {dict(identity)}"
-            )
-        return
-    beside = path.with_suffix(".part")
-    beside.write_text(json.dumps(identity))
-    os.replace(beside, path)

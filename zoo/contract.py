@@ -235,6 +235,11 @@ class Model(ABC):
     card: ClassVar[Card]
     kernels: ClassVar[Mapping[str, Kernel]]
     """Samplers by name of variant; the first is the default."""
+    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Names of the axes of its latents and quantities that are arrays, but those that every model has.
+
+    ``stick`` is an axis over topics whose length changes from draw to draw.
+    """
 
     @classmethod
     @abstractmethod

@@ -1,10 +1,12 @@
 """Files that are whole or absent."""
 
+import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 
 @contextmanager
@@ -29,3 +31,26 @@ def replace_on_success(path: str | PathLike[str]) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def claim(folder: Path, identity: Mapping[str, Any]) -> None:
+    """Write to `folder`, in ``run.json``, whose results it holds, or check that they are the same run's.
+
+    Raises
+    ------
+    ValueError
+        It holds the results of another run.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path, text = folder / "run.json", json.dumps(identity, indent=1)
+    if not path.exists():
+        with replace_on_success(path) as temporary:
+            temporary.write_text(text)
+        return
+    found, wanted = json.loads(path.read_text()), json.loads(text)
+    if found != wanted:
+        differs = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
+        raise ValueError(
+            f"{folder}: holds the results of another run, which differs in {', '.join(differs)}; "
+            "expected an empty folder or the same run"
+        )

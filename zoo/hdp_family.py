@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from .sticks import GrowingSticks, log_tables, seat_tokens
 
 class HdpFamily(CollapsedTopicModel):
     """Base of the models whose documents' proportions come from a tree of Dirichlet processes."""
+
+    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "root": ("stick",), "tasks": ("task", "stick"), "alpha": ("task",),
+    }  # fmt: skip
 
     @abstractmethod
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:

@@ -6,6 +6,7 @@ from bnpzoo.diagnostics.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
+from bnpzoo.zoo.inference import corpus_of, latents_of, load, model_of, sample, save
 from bnpzoo.zoo.models import MODELS, get, list_models
 from scipy.stats import chisquare
 
@@ -214,3 +215,17 @@ def test_models_of_one_corpus_ignore_its_groups(model_id):
     assert model.log_joint(latents, grouped) == model.log_joint(latents, plain)
     for name, value in model.quantities(latents, grouped).items():
         np.testing.assert_array_equal(value, model.quantities(latents, plain)[name], err_msg=name)
+
+
+@every_variant
+def test_draws_are_saved_and_read_back(model_id, variant, tmp_path):
+    model, (_, corpus) = simulated(model_id, 3, variant)
+    tree = sample(model, corpus, variant=variant, chains=2, tune=3, draws=5, keep=5)
+    save(tree, tmp_path / "draws.nc")
+    again = load(tmp_path / "draws.nc")
+    assert model_of(again) == model
+    for c, j, latents in latents_of(again):
+        quantities = model.quantities(latents, corpus_of(again), Probes.of(corpus))
+        for name, value in quantities.items():
+            stored = again["posterior"][name].values[c, j]
+            np.testing.assert_allclose(value, stored, rtol=1e-9, atol=1e-9, err_msg=name)

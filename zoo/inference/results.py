@@ -15,8 +15,13 @@ from ..files import replace_on_success
 from ..models import get
 from .chain import Record
 
-DIMENSIONS = {"same_topic": ["pair"], "topic_entropy": ["probed_document"], "predictive": ["cell"]}
-LATENT_DIMENSIONS = {"z": ["token"], "root": ["stick"], "tasks": ["task", "stick"], "alpha": ["task"]}
+DIMENSIONS = {
+    "z": ("token",),
+    "same_topic": ("pair",),
+    "topic_entropy": ("probed_document",),
+    "predictive": ("cell",),
+}
+"""Of what every model has; see `Model.dimensions` for the others."""
 
 
 class ResultsError(ValueError):
@@ -63,9 +68,9 @@ def assemble(
         constant["group_names"] = ("group_name", corpus.group_names)
     tree = xr.DataTree.from_dict(
         {
-            "posterior": _dataset(posterior, "draw", DIMENSIONS | {"alpha": ["task"]}),
-            "sample_stats": _dataset(sample_stats, "draw", {}),
-            "latents": _kept_dataset(records, n_draws),
+            "posterior": _dataset(posterior, "draw", model),
+            "sample_stats": _dataset(sample_stats, "draw", model),
+            "latents": _kept_dataset(records, n_draws, model),
             "observed_data": xr.Dataset({"words": ("token", corpus.words)}),
             "constant_data": xr.Dataset(constant),
         }
@@ -79,16 +84,17 @@ def assemble(
     return tree
 
 
-def _dataset(arrays: dict[str, np.ndarray], draw: str, dimensions: dict[str, list[str]]) -> xr.Dataset:
+def _dataset(arrays: dict[str, np.ndarray], draw: str, model: Model) -> xr.Dataset:
+    dimensions = {**DIMENSIONS, **model.dimensions}
     variables = {
-        name: (["chain", draw, *dimensions.get(name, [])[: values.ndim - 2]], values)
+        name: (["chain", draw, *dimensions.get(name, ())[: values.ndim - 2]], values)
         for name, values in arrays.items()
     }
     shape = next(iter(arrays.values())).shape if arrays else (0, 0)
     return xr.Dataset(variables, coords={"chain": np.arange(shape[0]), draw: np.arange(shape[1])})
 
 
-def _kept_dataset(records: list[Record], n_draws: int) -> xr.Dataset:
+def _kept_dataset(records: list[Record], n_draws: int, model: Model) -> xr.Dataset:
     """Kept latents; arrays over topics are padded with NaN to the largest number of topics."""
     kept = [[latents for draw, latents in record.kept if draw < n_draws] for record in records]
     n_kept = min(len(chain) for chain in kept)
@@ -106,7 +112,7 @@ def _kept_dataset(records: list[Record], n_draws: int) -> xr.Dataset:
             for j, value in enumerate(chain):
                 padded[(c, j, *(slice(size) for size in value.shape))] = value
         variables[name] = padded
-    return _dataset(variables, "kept", LATENT_DIMENSIONS)
+    return _dataset(variables, "kept", model)
 
 
 def describe(model: Model) -> dict[str, Any]:

@@ -104,6 +104,7 @@ class Focused(CollapsedTopicModel):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     kernels: ClassVar[Mapping[str, Kernel]]
+    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
 
     alpha: Hyperparameter = Gamma(5.0, 1.0)
     gamma: Hyperparameter = Gamma(5.0, 10.0)

@@ -99,6 +99,9 @@ class SparseTransfer(CollapsedTopicModel):
         evidence=("oracle", "geweke", "sequential", "sbc"),
     )
     kernels: ClassVar[Mapping[str, Kernel]]
+    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
+    }  # fmt: skip
 
     alpha: Hyperparameter = Gamma(2.0, 0.5)
     epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})

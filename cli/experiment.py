@@ -1,0 +1,179 @@
+"""``bnpzoo experiment``: experiments of the papers, done again."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import err, print_json, print_table, say
+from .inputs import Json, Seed
+
+if TYPE_CHECKING:
+    from ..diagnostics.experiments.runner import Experiment
+
+experiment = typer.Typer(
+    no_args_is_help=True,
+    help="Do an experiment of a paper again: all methods over all settings, with figure and numbers.\n\n"
+    "Each finished run is kept in the folder, so that the same command goes on where it was stopped.",
+)
+
+
+class Size(StrEnum):
+    """Choices of ``--size``."""
+
+    SMALL = "small"
+    PAPER = "paper"
+
+
+SizeOption = Annotated[Size, typer.Option(help="small: minutes; paper: the paper's sizes, hours.")]
+Replicates = Annotated[
+    int | None, typer.Option(min=1, help="Data sets for each setting; 3 small, 10 as in the paper.")
+]
+Eta = Annotated[
+    float, typer.Option(help="Dirichlet parameter of topics. The paper's, 5e-5, does not mix: see the docs.")
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes; results do not depend on it.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of results; out/NAME by default.")]
+
+
+@experiment.command("transfer-continuum")
+def transfer_continuum(
+    size: SizeOption = Size.SMALL,
+    replicates: Replicates = None,
+    eta: Eta = 0.05,
+    jobs: Jobs = 2,
+    out: Out = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Held-out likelihood from tasks that share a topic to tasks with topics at random.
+
+    Experiment 1 of Faisal et al. (2013). Methods: the sparse transfer topic model by its exact sampler and by
+    the published one, the three-level HDP, and an HDP of the task of interest alone.
+    """
+    from ..diagnostics.experiments import transfer
+    from ..zoo.designs import DOMAINS
+
+    small = transfer.ContinuumExperiment(transfer.SMALL, transfer.TransferPrior(eta=eta), seed=seed)
+    paper = replace(small, sampling=transfer.PAPER, mixings=tuple(DOMAINS.tolist()), replicates=10)
+    _run(_sized(size, small, paper, replicates), out, jobs, as_json)
+
+
+@experiment.command("transfer-tasks")
+def transfer_tasks(
+    size: SizeOption = Size.SMALL,
+    replicates: Replicates = None,
+    eta: Eta = 0.05,
+    jobs: Jobs = 2,
+    out: Out = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Held-out likelihood with the number of tasks, at three positions on the continuum.
+
+    Experiment 2 of Faisal et al. (2013).
+    """
+    from ..diagnostics.experiments import transfer
+
+    small = transfer.TasksExperiment(
+        transfer.SMALL,
+        transfer.TransferPrior(eta=eta),
+        mixings=(0.25, 0.5, 1.0),
+        task_counts=(5, 10, 20),
+        seed=seed,
+    )
+    paper = replace(small, sampling=transfer.PAPER, task_counts=(5, 10, 15, 20, 25, 30), replicates=10)
+    _run(_sized(size, small, paper, replicates), out, jobs, as_json)
+
+
+@experiment.command("transfer-documents")
+def transfer_documents(
+    corpus: Annotated[
+        str,
+        typer.Argument(
+            metavar="CORPUS",
+            help="A corpus file, or 20newsgroups, which scikit-learn fetches.",
+            show_default=False,
+        ),
+    ],
+    tasks: Annotated[
+        str,
+        typer.Option(metavar="COVARIATE", help="Which covariate holds the tasks; the groups if left out."),
+    ] = "",
+    task_of_interest: Annotated[int, typer.Option(help="Number of the task whose documents are scored.")] = 0,
+    size: SizeOption = Size.SMALL,
+    replicates: Annotated[int | None, typer.Option(min=1, max=5, help="Folds of five; 3 small.")] = None,
+    eta: Annotated[float, typer.Option(help="Dirichlet parameter of topics; the paper's.")] = 0.5,
+    jobs: Jobs = 2,
+    out: Out = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Held-out likelihood with few documents of the task of interest, on real text, cross-validated.
+
+    The design of Experiment 3 of Faisal et al. (2013): from 5 to 40 documents of one task, 50 of each other.
+    """
+    from ..diagnostics.experiments import transfer
+
+    small = transfer.DocumentsExperiment(
+        transfer.SMALL,
+        transfer.TransferPrior(epsilon=1e-4, eta=eta),
+        corpus=corpus,
+        tasks=tasks,
+        task_of_interest=task_of_interest,
+        seed=seed,
+    )
+    paper = replace(
+        small,
+        sampling=transfer.PAPER_DOCUMENTS,
+        document_counts=(5, 10, 15, 20, 25, 30, 35, 40),
+        most_test_documents=10_000,
+        replicates=5,
+    )
+    _run(_sized(size, small, paper, replicates), out, jobs, as_json)
+
+
+def _sized(size: Size, small: Any, paper: Any, replicates: int | None) -> Any:
+    chosen = paper if size is Size.PAPER else small
+    return chosen if replicates is None else replace(chosen, replicates=replicates)
+
+
+def _run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool) -> None:
+    """Run an experiment; write and print what it found."""
+    from ..diagnostics.experiments.runner import plot_experiment, run_experiment, summary
+
+    folder = out or Path("out") / chosen.name
+    try:
+        with _bar(chosen.name) as progress:
+            results = run_experiment(chosen, folder, jobs, progress)
+    except KeyboardInterrupt:
+        say(f"Stopped. Finished runs are in {folder}; the same command goes on from there.", console=err)
+        raise
+    table = summary(chosen, results)
+    figure = folder / f"{chosen.name}.png"
+    plot_experiment(chosen, results, figure)
+    if as_json:
+        print_json({"experiment": chosen.name, "summary": table.to_dict("records"), "figure": figure})
+        return
+    print_table(chosen.name, list(table.columns), table.to_numpy(object).tolist())
+    say(f"Numbers: {folder / 'results.csv'}. Figure: {figure}.")
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Any]:
+    """Draw a bar of finished runs on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=28),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    ]
+    with Progress(*columns, console=err, transient=True) as bars:
+        task = bars.add_task(name, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)

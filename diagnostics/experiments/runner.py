@@ -1,0 +1,213 @@
+"""A grid of settings, methods and replications: done in parallel, kept as it comes, taken up again."""
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+from ...zoo.files import claim, replace_on_success
+
+
+class Cell(NamedTuple):
+    """One run of one method.
+
+    Attributes
+    ----------
+    setting : dict
+        What is varied, by name; numbers or short words.
+    method : str
+    replicate : int
+        Methods with the same setting and replicate see the same data.
+    """
+
+    setting: dict[str, Any]
+    method: str
+    replicate: int
+
+    @property
+    def name(self) -> str:
+        """Name of its file."""
+        return ",".join([*(f"{k}={v}" for k, v in self.setting.items()), self.method, str(self.replicate)])
+
+
+class Experiment(ABC):
+    """What is varied, and what is measured: a frozen dataclass, whose fields determine all results.
+
+    Attributes
+    ----------
+    name : str
+    x : str
+        The setting on the horizontal axis of the figure.
+    panel : str
+        The setting with a panel for each of its values; empty for one panel.
+    measure : str
+        The figure on the vertical axis.
+    labels : mapping of str to str
+        What to write at an axis or in a legend, for settings, measures and methods.
+    """
+
+    name: str
+    methods: tuple[str, ...]
+    replicates: int
+    x: ClassVar[str]
+    panel: ClassVar[str] = ""
+    measure: ClassVar[str]
+    labels: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def settings(self) -> Iterator[dict[str, Any]]:
+        """List what is varied, besides method and replicate."""
+
+    @abstractmethod
+    def run(self, cell: Cell) -> dict[str, float]:
+        """Figures of one cell; depends on the cell and the fields of the experiment alone."""
+
+    def cells(self) -> list[Cell]:
+        """List the whole grid; a replicate is finished before the next begins."""
+        return [
+            Cell(setting, method, replicate)
+            for replicate in range(self.replicates)
+            for setting in self.settings()
+            for method in self.methods
+        ]
+
+
+def run_experiment(
+    experiment: Experiment,
+    folder: Path,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Run the cells that `folder` does not hold yet.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    folder : Path
+        Gets a file for each cell when that is finished, so that nothing is lost when the run is interrupted;
+        and at the end ``results.csv``, ``summary.csv``.
+    n_jobs : int
+        Processes; results do not depend on it.
+    progress : (done, total) -> None, optional
+
+    Returns
+    -------
+    DataFrame
+        A row a cell: its setting, method and replicate, and its figures.
+
+    Raises
+    ------
+    ValueError
+        `folder` holds another experiment, or this one with other settings.
+    """
+    claim(folder, {"experiment": type(experiment).__name__, **asdict(experiment)})  # type: ignore[call-overload]
+    cells = experiment.cells()
+    missing = [cell for cell in cells if _read(folder, cell) is None]
+    done = len(cells) - len(missing)
+    if progress is not None:
+        progress(done, len(cells))
+    tasks = (delayed(_run_cell)(experiment, cell, folder) for cell in missing)
+    for _ in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+        done += 1
+        if progress is not None:
+            progress(done, len(cells))
+    rows = []
+    for cell in cells:
+        figures = _read(folder, cell)
+        assert figures is not None
+        rows.append(cell.setting | {"method": cell.method, "replicate": cell.replicate} | figures)
+    results = pd.DataFrame(rows)
+    _write_csv(results, folder / "results.csv")
+    _write_csv(summary(experiment, results), folder / "summary.csv")
+    return results
+
+
+def summary(experiment: Experiment, results: pd.DataFrame) -> pd.DataFrame:
+    """Summarise every figure by its mean and standard deviation over replicates."""
+    by = [name for name in (experiment.panel, experiment.x, "method") if name]
+    figures = [name for name in results.columns if name not in (*by, "replicate")]
+    table = results.groupby(by, sort=False)[figures].agg(["mean", "std"])
+    table.columns = ["_".join(names) for names in table.columns]
+    table.insert(0, "replicates", results.groupby(by, sort=False).size())
+    return table.reset_index()
+
+
+def plot_experiment(experiment: Experiment, results: pd.DataFrame, path: Path) -> None:
+    """Draw the measure over the setting `x`: mean over replicates, and one standard deviation up and down.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    results : DataFrame
+        From `run_experiment`.
+    path : Path
+        Of the picture; its suffix says which kind.
+    """
+    from matplotlib.figure import Figure
+
+    table = summary(experiment, results)
+    panels = [None] if not experiment.panel else list(dict.fromkeys(table[experiment.panel]))
+    figure = Figure(figsize=(1.2 + 3.4 * len(panels), 3.4), layout="constrained")
+    axes: Sequence[Any] = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axis, panel in zip(axes, panels, strict=True):
+        shown = table if panel is None else table.loc[table[experiment.panel] == panel]
+        _draw_panel(axis, experiment, shown)
+        if panel is not None:
+            axis.set_title(f"{experiment.labels[experiment.panel]} {panel}", fontsize=10)
+    axes[0].set_ylabel(experiment.labels[experiment.measure])
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=9
+    )
+    with replace_on_success(path) as temporary:
+        figure.savefig(temporary, dpi=160)
+
+
+def _draw_panel(axis: Any, experiment: Experiment, table: pd.DataFrame) -> None:
+    values = list(dict.fromkeys(table[experiment.x]))
+    width = min(b - a for a, b in pairwise(values)) if len(values) > 1 else 1.0
+    for j, method in enumerate(experiment.methods):
+        own = table[table["method"] == method]
+        shift = 0.04 * width * (j - (len(experiment.methods) - 1) / 2)  # bars side by side can be told apart
+        axis.errorbar(
+            own[experiment.x] + shift,
+            own[f"{experiment.measure}_mean"],
+            np.nan_to_num(own[f"{experiment.measure}_std"]),
+            label=experiment.labels.get(method, method),
+            marker="osD^vPX*"[j % 8],
+            markersize=4,
+            capsize=2,
+            linewidth=1.2,
+        )
+    axis.set_xlabel(experiment.labels[experiment.x])
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def _run_cell(experiment: Experiment, cell: Cell, folder: Path) -> None:
+    figures = {name: float(value) for name, value in experiment.run(cell).items()}
+    with replace_on_success(_path(folder, cell)) as temporary:
+        temporary.write_text(json.dumps({k: v if math.isfinite(v) else str(v) for k, v in figures.items()}))
+
+
+def _read(folder: Path, cell: Cell) -> dict[str, float] | None:
+    path = _path(folder, cell)
+    if not path.exists():
+        return None
+    return {name: float(value) for name, value in json.loads(path.read_text()).items()}
+
+
+def _path(folder: Path, cell: Cell) -> Path:
+    return folder / f"{cell.name}.json"
+
+
+def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    with replace_on_success(path) as temporary:
+        table.to_csv(temporary, index=False)
