@@ -30,9 +30,7 @@ class Size(StrEnum):
 
 
 SizeOption = Annotated[Size, typer.Option(help="small: minutes; paper: the paper's sizes, hours.")]
-Replicates = Annotated[
-    int | None, typer.Option(min=1, help="Data sets for each setting; 3 small, 10 as in the paper.")
-]
+Replicates = Annotated[int, typer.Option(min=1, help="Data sets for each setting.")]
 Eta = Annotated[
     float, typer.Option(help="Dirichlet parameter of topics. The paper's, 5e-5, does not mix: see the docs.")
 ]
@@ -43,7 +41,7 @@ Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of results
 @experiment.command("transfer-continuum")
 def transfer_continuum(
     size: SizeOption = Size.SMALL,
-    replicates: Replicates = None,
+    replicates: Replicates = 10,
     eta: Eta = 0.05,
     jobs: Jobs = 2,
     out: Out = None,
@@ -59,14 +57,14 @@ def transfer_continuum(
     from ..zoo.designs import DOMAINS
 
     small = transfer.ContinuumExperiment(transfer.SMALL, transfer.TransferPrior(eta=eta), seed=seed)
-    paper = replace(small, sampling=transfer.PAPER, mixings=tuple(DOMAINS.tolist()), replicates=10)
+    paper = replace(small, sampling=transfer.PAPER, mixings=tuple(DOMAINS.tolist()))
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
 
 @experiment.command("transfer-tasks")
 def transfer_tasks(
     size: SizeOption = Size.SMALL,
-    replicates: Replicates = None,
+    replicates: Replicates = 10,
     eta: Eta = 0.05,
     jobs: Jobs = 2,
     out: Out = None,
@@ -86,7 +84,7 @@ def transfer_tasks(
         task_counts=(5, 10, 20),
         seed=seed,
     )
-    paper = replace(small, sampling=transfer.PAPER, task_counts=(5, 10, 15, 20, 25, 30), replicates=10)
+    paper = replace(small, sampling=transfer.PAPER, task_counts=(5, 10, 15, 20, 25, 30))
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
 
@@ -106,7 +104,7 @@ def transfer_documents(
     ] = "",
     task_of_interest: Annotated[int, typer.Option(help="Number of the task whose documents are scored.")] = 0,
     size: SizeOption = Size.SMALL,
-    replicates: Annotated[int | None, typer.Option(min=1, max=5, help="Folds of five; 3 small.")] = None,
+    replicates: Annotated[int, typer.Option(min=1, max=5, help="Folds of the five.")] = 5,
     eta: Annotated[float, typer.Option(help="Dirichlet parameter of topics; the paper's.")] = 0.5,
     jobs: Jobs = 2,
     out: Out = None,
@@ -132,14 +130,12 @@ def transfer_documents(
         sampling=transfer.PAPER_DOCUMENTS,
         document_counts=(5, 10, 15, 20, 25, 30, 35, 40),
         most_test_documents=10_000,
-        replicates=5,
     )
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
 
-def _sized(size: Size, small: Any, paper: Any, replicates: int | None) -> Any:
-    chosen = paper if size is Size.PAPER else small
-    return chosen if replicates is None else replace(chosen, replicates=replicates)
+def _sized(size: Size, small: Any, paper: Any, replicates: int) -> Any:
+    return replace(paper if size is Size.PAPER else small, replicates=replicates)
 
 
 def _run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool) -> None:
@@ -159,7 +155,12 @@ def _run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool) -> No
     if as_json:
         print_json({"experiment": chosen.name, "summary": table.to_dict("records"), "figure": figure})
         return
-    print_table(chosen.name, list(table.columns), table.to_numpy(object).tolist())
+    kept = [name for name in table.columns if not name.endswith("_std") or name == f"{chosen.measure}_std"]
+    print_table(
+        f"{chosen.name}: {chosen.labels[chosen.measure]}",
+        [name.removesuffix("_mean").removeprefix(f"{chosen.measure}_") for name in kept],
+        table[kept].to_numpy(object).tolist(),
+    )
     say(f"Numbers: {folder / 'results.csv'}. Figure: {figure}.")
 
 

@@ -86,6 +86,7 @@ def _new_documents(
 
 def _proportions(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Dirichlet draws, one a row of `shapes`, in log space; a row of zeros gives equal proportions."""
+    shapes = np.where(shapes > 0.0, np.maximum(shapes, 1e-300), 0.0)  # so that E / shape is finite
     with np.errstate(divide="ignore"):
         log_gamma = np.log(rng.gamma(shapes + 1.0)) - rng.standard_exponential(shapes.shape) / shapes
     log_gamma[~np.any(shapes > 0, axis=1)] = 0.0

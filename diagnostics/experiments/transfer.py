@@ -156,7 +156,7 @@ class _Transfer(Experiment):
     sampling: Sampling
     prior: TransferPrior
     methods: tuple[str, ...] = METHODS
-    replicates: int = 3
+    replicates: int = 10
     seed: int = 0
 
     measure: ClassVar[str] = "log_likelihood"
@@ -344,6 +344,6 @@ def newsgroups() -> Corpus:
     )
 
 
-SMALL = Sampling(chains=2, tune=300, draws=20, thin=5)
+SMALL = Sampling(chains=2, tune=500, draws=20, thin=5)
 PAPER = Sampling(chains=1, tune=1500, draws=100, thin=15)
 PAPER_DOCUMENTS = Sampling(chains=1, tune=1000, draws=10, thin=50)

@@ -1,0 +1,42 @@
+"""``bnpzoo experiment``: its help, what it writes and what it says."""
+
+import json
+
+import pytest
+from bnpzoo.cli.experiment import experiment
+from bnpzoo.diagnostics.experiments import transfer
+
+NAMES = [command.name for command in experiment.registered_commands]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help(run, name):
+    result = run("experiment", name, "--help")
+    assert result.exit_code == 0
+    assert "--replicates" in result.stdout
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setattr(transfer, "SMALL", transfer.Sampling(chains=1, tune=2, draws=2, thin=1, samples=20))
+
+
+def test_numbers_and_figure_are_written(run, tiny, tmp_path):
+    arguments = ("experiment", "transfer-continuum", "--replicates", 1, "--jobs", 1, "--out", tmp_path / "r")
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert "held-out log likelihood a word" in result.stdout
+    assert (tmp_path / "r" / "summary.csv").exists()
+    assert (tmp_path / "r" / "transfer-continuum.png").exists()
+    again = json.loads(run(*arguments, "--json").stdout)
+    assert len(again["summary"]) == 5 * len(transfer.METHODS)
+    other = run(*arguments, "--eta", 0.1)
+    assert other.exit_code == 2
+    assert "holds the results of another run, which differs in prior" in other.stderr
+
+
+def test_a_corpus_without_tasks_is_an_error(run, tiny, tmp_path, corpus_file):
+    arguments = ("--tasks", "nothing", "--jobs", 1, "--out", tmp_path / "r")
+    result = run("experiment", "transfer-documents", corpus_file, *arguments)
+    assert result.exit_code == 2
+    assert "expected a covariate 'nothing'" in result.stderr
