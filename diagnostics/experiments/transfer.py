@@ -243,6 +243,7 @@ class DocumentsExperiment(_Transfer):
     """
 
     name: str = "transfer-documents"
+    replicates: int = 5
     corpus: str = ""
     tasks: str = ""
     task_of_interest: int = 0
