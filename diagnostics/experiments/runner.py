@@ -3,7 +3,7 @@
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -50,6 +50,8 @@ class Experiment(ABC):
         The setting with a panel for each of its values; empty for one panel.
     measure : str
         The figure on the vertical axis.
+    baseline : str
+        The method that others are compared with.
     labels : mapping of str to str
         What to write at an axis or in a legend, for settings, measures and methods.
     """
@@ -60,6 +62,7 @@ class Experiment(ABC):
     x: ClassVar[str]
     panel: ClassVar[str] = ""
     measure: ClassVar[str]
+    baseline: ClassVar[str]
     labels: ClassVar[Mapping[str, str]]
 
     @abstractmethod
@@ -131,17 +134,34 @@ def run_experiment(
 
 
 def summary(experiment: Experiment, results: pd.DataFrame) -> pd.DataFrame:
-    """Summarise every figure by its mean and standard deviation over replicates."""
-    by = [name for name in (experiment.panel, experiment.x, "method") if name]
+    """Summarise every figure over replicates, a row a setting and method.
+
+    Returns
+    -------
+    DataFrame
+        Mean (``NAME_mean``) and standard deviation (``NAME_std``) of each figure; and of the measure minus
+        that of the baseline on the same data, mean (``gain_mean``) and its standard error (``gain_se``).
+    """
+    settings = [name for name in (experiment.panel, experiment.x) if name]
+    by = [*settings, "method"]
     figures = [name for name in results.columns if name not in (*by, "replicate")]
     table = results.groupby(by, sort=False)[figures].agg(["mean", "std"])
     table.columns = ["_".join(names) for names in table.columns]
     table.insert(0, "replicates", results.groupby(by, sort=False).size())
+    pairs = [*settings, "replicate"]
+    baseline = results.loc[results["method"] == experiment.baseline].set_index(pairs)[experiment.measure]
+    gain = results.set_index(pairs)[experiment.measure] - baseline.reindex(results.set_index(pairs).index)
+    gains = results.assign(gain=gain.to_numpy()).groupby(by, sort=False)["gain"].agg(["mean", "sem"])
+    table["gain_mean"], table["gain_se"] = gains["mean"], gains["sem"]
     return table.reset_index()
 
 
 def plot_experiment(experiment: Experiment, results: pd.DataFrame, path: Path) -> None:
-    """Draw the measure over the setting `x`: mean over replicates, and one standard deviation up and down.
+    """Draw the measure over the setting `x`, and below it what methods gain over the baseline.
+
+    Above: mean over replicates, and one standard deviation up and down. Data sets differ by far more than
+    methods do on the same one; below, therefore, the mean of the differences from the baseline, replicate by
+    replicate, and two standard errors up and down.
 
     Parameters
     ----------
@@ -155,38 +175,46 @@ def plot_experiment(experiment: Experiment, results: pd.DataFrame, path: Path) -
 
     table = summary(experiment, results)
     panels = [None] if not experiment.panel else list(dict.fromkeys(table[experiment.panel]))
-    figure = Figure(figsize=(1.2 + 3.4 * len(panels), 3.4), layout="constrained")
-    axes: Sequence[Any] = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axis, panel in zip(axes, panels, strict=True):
+    figure = Figure(figsize=(2.0 + 3.2 * len(panels), 5.8), layout="constrained")
+    axes = figure.subplots(2, len(panels), sharex=True, sharey="row", squeeze=False)
+    baseline = experiment.labels.get(experiment.baseline, experiment.baseline)
+    for column, panel in zip(axes.T, panels, strict=True):
         shown = table if panel is None else table.loc[table[experiment.panel] == panel]
-        _draw_panel(axis, experiment, shown)
+        _draw_lines(
+            column[0], experiment, shown, f"{experiment.measure}_mean", f"{experiment.measure}_std", 1.0
+        )
+        _draw_lines(column[1], experiment, shown, "gain_mean", "gain_se", 2.0)
+        column[1].set_xlabel(experiment.labels[experiment.x])
         if panel is not None:
-            axis.set_title(f"{experiment.labels[experiment.panel]} {panel}", fontsize=10)
-    axes[0].set_ylabel(experiment.labels[experiment.measure])
+            column[0].set_title(f"{experiment.labels[experiment.panel]} {panel}", fontsize=10)
+    axes[0, 0].set_ylabel(f"{experiment.labels[experiment.measure]}\n(± 1 sd of data sets)")
+    axes[1, 0].set_ylabel(f"gain over\n{baseline}\n(± 2 standard errors)")
+    handles = axes[0, 0].get_legend_handles_labels()
     figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=9
+        *handles, loc="outside lower center", ncols=1 + (len(panels) > 1), frameon=False, fontsize=9
     )
     with replace_on_success(path) as temporary:
         figure.savefig(temporary, dpi=160)
 
 
-def _draw_panel(axis: Any, experiment: Experiment, table: pd.DataFrame) -> None:
+def _draw_lines(
+    axis: Any, experiment: Experiment, table: pd.DataFrame, centre: str, bar: str, times: float
+) -> None:
     values = list(dict.fromkeys(table[experiment.x]))
     width = min(b - a for a, b in pairwise(values)) if len(values) > 1 else 1.0
     for j, method in enumerate(experiment.methods):
         own = table[table["method"] == method]
-        shift = 0.04 * width * (j - (len(experiment.methods) - 1) / 2)  # bars side by side can be told apart
+        shift = 0.06 * width * (j - (len(experiment.methods) - 1) / 2)  # bars side by side can be told apart
         axis.errorbar(
             own[experiment.x] + shift,
-            own[f"{experiment.measure}_mean"],
-            np.nan_to_num(own[f"{experiment.measure}_std"]),
+            own[centre],
+            times * np.nan_to_num(own[bar]),
             label=experiment.labels.get(method, method),
             marker="osD^vPX*"[j % 8],
             markersize=4,
             capsize=2,
             linewidth=1.2,
         )
-    axis.set_xlabel(experiment.labels[experiment.x])
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
 

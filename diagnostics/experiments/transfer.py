@@ -160,6 +160,7 @@ class _Transfer(Experiment):
     seed: int = 0
 
     measure: ClassVar[str] = "log_likelihood"
+    baseline: ClassVar[str] = "mt_hdp"
     labels: ClassVar = LABELS
 
     def problem(self, setting: dict[str, Any], replicate: int) -> tuple[Corpus, Corpus]:

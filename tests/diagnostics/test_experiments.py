@@ -23,6 +23,7 @@ class Toy(Experiment):
     x: ClassVar[str] = "a"
     panel: ClassVar[str] = "b"
     measure: ClassVar[str] = "value"
+    baseline: ClassVar[str] = "plus"
     labels: ClassVar = {"a": "a", "b": "b =", "value": "value", "plus": "added"}
 
     def settings(self) -> Iterator[dict[str, Any]]:
@@ -52,6 +53,8 @@ def test_results_are_the_grid_and_its_summary(tmp_path):
     assert row["replicates"] == 3
     assert row["value_mean"] == pytest.approx(1.6)
     assert row["value_std"] == pytest.approx(0.1)
+    assert row["gain_mean"] == pytest.approx(-1.0)
+    assert row["gain_se"] == pytest.approx(0.0, abs=1e-12)
     assert (
         (tmp_path / "results.csv").read_text().startswith("a,b,method,replicate,value,never\n0.0,1,plus,0,")
     )
