@@ -35,7 +35,7 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="A hyperparameter: a number fixes it (alpha=0.1), a prior lets it be sampled "
-        "(gamma=Gamma(1,1), shape and rate). Repeat for more.",
+        "(gamma=Gamma(1,1), shape and rate; a=Beta(1,1) for one below 1). Repeat for more.",
         show_default=False,
     ),
 ]
@@ -43,7 +43,7 @@ Seed = Annotated[int, typer.Option(help="Seed of all random numbers; the same se
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script instead of tables.")]
 
 _SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")
-_GAMMA = re.compile(r"Gamma\((?P<shape>[^,()]+),(?P<rate>[^,()]+)\)", re.IGNORECASE)
+_PRIOR = re.compile(r"(?P<name>Gamma|Beta)\((?P<first>[^,()]+),(?P<second>[^,()]+)\)", re.IGNORECASE)
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
@@ -67,11 +67,11 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    from ..zoo.contract import Gamma
+    from ..zoo.priors import PRIORS
 
-    prior = _GAMMA.fullmatch(text)
+    prior = _PRIOR.fullmatch(text)
     if prior is not None:
-        return Gamma(_number(prior["shape"]), _number(prior["rate"]))
+        return PRIORS[prior["name"].capitalize()](_number(prior["first"]), _number(prior["second"]))
     return _number(text)
 
 

@@ -55,7 +55,7 @@ def empirical_likelihood(
             here = np.flatnonzero(group == g)
             theta, log_length = _new_documents(frozen, g, samples, rng)
             weights = np.array([log_length(n) for n in test.doc_lengths[here]])
-            log_words = counts[here] @ np.log(theta @ frozen.words).T
+            log_words = counts[here] @ np.log(theta @ frozen.words_of(g)).T
             log_joint, log_lengths = (np.logaddexp.reduce(x, axis=1) for x in (weights + log_words, weights))
             log_p[here] = log_joint - log_lengths
         return log_p

@@ -139,12 +139,14 @@ def document_completion(
 
     def predict(rng: np.random.Generator, frozen: FrozenTopics, group: np.ndarray) -> np.ndarray:
         _check_that_all_are_on(frozen)
-        word_topics = np.ascontiguousarray(frozen.words.T)
-        theta = np.empty((test.n_documents, frozen.words.shape[0]))
+        words = frozen.words.reshape(-1, *frozen.words.shape[-2:])
+        word_topics = np.ascontiguousarray(words.transpose(0, 2, 1))
+        theta = np.empty((test.n_documents, words.shape[1]))
         foldin.fold_in(
             rng, observed.words, observed.doc_ptr, group, word_topics, frozen.prior, burn_in, sweeps, theta
         )
-        return np.log(np.einsum("nk,nk->n", theta[scored.doc_of], word_topics[scored.words]))
+        rows = group[scored.doc_of] if len(words) > 1 else 0
+        return np.log(np.einsum("nk,nk->n", theta[scored.doc_of], word_topics[rows, scored.words]))
 
     log_p, n_draws = average_over_draws(predict, topics, scored, seed)
     by_document = np.bincount(scored.doc_of, weights=log_p, minlength=test.n_documents)
@@ -180,12 +182,12 @@ def left_to_right(
 
     def estimate(rng: np.random.Generator, frozen: FrozenTopics, group: np.ndarray) -> np.ndarray:
         _check_that_all_are_on(frozen)
-        word_topics = np.ascontiguousarray(frozen.words.T)
+        topics_of = [np.ascontiguousarray(frozen.words_of(g).T) for g in range(len(frozen.prior))]
         log_p = np.empty(test.n_documents)
         for d, g in enumerate(group):
             words = test.words[test.doc_ptr[d] : test.doc_ptr[d + 1]]
             log_conditionals = np.empty((particles, words.size))
-            foldin.left_to_right(rng, words, word_topics, frozen.prior[g], log_conditionals)
+            foldin.left_to_right(rng, words, topics_of[g], frozen.prior[g], log_conditionals)
             log_p[d] = logsumexp(log_conditionals.sum(axis=1)) - np.log(particles)
         return log_p
 
@@ -234,7 +236,7 @@ def _check_that_all_are_on(frozen: FrozenTopics) -> None:
 
 
 def _check(frozen: FrozenTopics, test: Corpus) -> None:
-    n_topics, n_words = frozen.words.shape
+    *groups, n_topics, n_words = frozen.words.shape
     n_groups = frozen.prior.shape[0]
     if n_words != test.n_words:
         raise ValueError(
@@ -242,6 +244,8 @@ def _check(frozen: FrozenTopics, test: Corpus) -> None:
         )
     if frozen.prior.shape != (n_groups, n_topics):
         raise ValueError(f"prior: expected {n_topics} topics, found shape {frozen.prior.shape}")
+    if groups not in ([], [n_groups]):
+        raise ValueError(f"topics: expected those of {n_groups} groups, found shape {frozen.words.shape}")
     if not (np.all(frozen.words > 0) and np.all(frozen.prior >= 0)):
         raise ValueError("topics: expected positive word probabilities and a non-negative prior")
     if n_groups > 1 and (test.group is None or test.group_of_doc.max(initial=0) >= n_groups):

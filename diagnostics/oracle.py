@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from arviz_stats.base.array import array_stats
-from scipy.stats import gamma, qmc
+from scipy.stats import qmc
 from scipy.stats import t as student_t
 
-from ..zoo.contract import Design, Gamma, Model
+from ..zoo.contract import Design, Model, Prior
 from ..zoo.corpus import Corpus
 from .subject import Bench, Subject, name_of, reports_broken
 from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
@@ -146,16 +146,13 @@ def _hyperparameter_nodes(
     model: Model, design: Design, nodes: int, rng: np.random.Generator
 ) -> list[dict[str, np.ndarray]]:
     template = model.draw_hyperparameters(design, rng)
-    priors = {name: prior for name, prior in model.hyperparameters().items() if isinstance(prior, Gamma)}
+    priors = {name: prior for name, prior in model.hyperparameters().items() if isinstance(prior, Prior)}
     if not priors:
         return [template]
     sizes = [template[name].size for name in priors]
     uniform = qmc.Sobol(sum(sizes), rng=rng).random(nodes)
     columns = np.split(uniform, np.cumsum(sizes)[:-1], axis=1)
-    drawn = {
-        name: gamma.ppf(u, prior.shape, scale=1.0 / prior.rate)
-        for (name, prior), u in zip(priors.items(), columns, strict=True)
-    }
+    drawn = {name: prior.quantile(u) for (name, prior), u in zip(priors.items(), columns, strict=True)}
     return [
         template | {name: drawn[name][s].reshape(template[name].shape) for name in priors}
         for s in range(nodes)

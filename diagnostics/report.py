@@ -10,7 +10,7 @@ import jinja2
 import numpy as np
 import xarray as xr
 
-from ..zoo.contract import Gamma, Model
+from ..zoo.contract import Model, Prior
 from ..zoo.corpus import Corpus
 from ..zoo.files import replace_on_success
 from ..zoo.inference.results import corpus_of, latents_of, model_of
@@ -94,7 +94,7 @@ def _by_severity(comparison: Comparison) -> list[Row]:
 def _hyperparameters(model: Model) -> Iterator[tuple[str, str]]:
     for name in (field.name for field in fields(model)):  # type: ignore[arg-type]
         value = getattr(model, name)
-        if isinstance(value, Gamma):
+        if isinstance(value, Prior):
             yield name, f"sampled, prior {value}"
         else:
             yield name, f"fixed at {value:g}"

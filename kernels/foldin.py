@@ -4,8 +4,8 @@ Given the topics' word probabilities, documents are independent and a document's
 
   p(z_i = k | z_-i, w) ∝ (n_k + prior_k) φ_{k, w_i},
 
-where ``n_k`` counts the document's other tokens in topic k. `word_topics` is φ transposed, (V, K), so that
-the weights of one token lie side by side in memory.
+where ``n_k`` counts the document's other tokens in topic k. `word_topics` is φ transposed, (V, K) for each
+group, so that the weights of one token lie side by side in memory.
 """
 
 import math
@@ -54,7 +54,7 @@ def fold_in(rng, words, doc_ptr, group, word_topics, prior, burn_in, sweeps, the
     doc_ptr : int (D + 1,)
     group : int (D,)
         Row of `prior` for each document.
-    word_topics : float (V, K)
+    word_topics : float (1, V, K) or (G, V, K)
     prior : float (G, K)
     burn_in, sweeps : int
         Gibbs sweeps that are dropped, and those that are averaged.
@@ -68,12 +68,13 @@ def fold_in(rng, words, doc_ptr, group, word_topics, prior, burn_in, sweeps, the
     for d in range(doc_ptr.size - 1):
         own = words[doc_ptr[d] : doc_ptr[d + 1]]
         own_prior = prior[group[d]]
+        own_topics = word_topics[group[d] if len(word_topics) > 1 else 0]
         counts[:] = 0.0
         for i in range(own.size):
-            z[i] = _seat(rng, word_topics[own[i]], counts, own_prior, weights)
+            z[i] = _seat(rng, own_topics[own[i]], counts, own_prior, weights)
         theta[d] = 0.0
         for s in range(burn_in + sweeps):
-            _sweep(rng, own, z, own.size, word_topics, counts, own_prior, weights)
+            _sweep(rng, own, z, own.size, own_topics, counts, own_prior, weights)
             if s >= burn_in:
                 theta[d] += counts
         theta[d] = (theta[d] / sweeps + own_prior) / (own.size + own_prior.sum())

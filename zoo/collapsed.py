@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import gammaln
 
-from .contract import Design, FrozenTopics, Gamma, Latents, Model, Probes, Quantities, Simulation
+from .contract import Design, FrozenTopics, Latents, Model, Prior, Probes, Quantities, Simulation
 from .corpus import Corpus
 
 
@@ -21,11 +21,14 @@ def doc_topic_counts(z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray
     return counts
 
 
-def topic_word_counts(z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray:
-    """n_kw, int (K, V)."""
-    counts = np.zeros((n_topics, corpus.n_words), np.int64)
-    np.add.at(counts, (z, corpus.words), 1)
-    return counts
+def topic_word_counts(z: np.ndarray, corpus: Corpus, n_topics: int, words: np.ndarray) -> np.ndarray:
+    """n_kw of some words, int (K, W)."""
+    chosen, place = np.unique(words, return_inverse=True)
+    column = np.searchsorted(chosen, corpus.words)
+    column[column == chosen.size] = 0
+    among = chosen[column] == corpus.words if chosen.size else np.zeros(corpus.n_tokens, bool)
+    cells = z[among] * chosen.size + column[among]
+    return np.bincount(cells, minlength=n_topics * chosen.size).reshape(n_topics, chosen.size)[:, place]
 
 
 def log_sequences(rows: np.ndarray, columns: np.ndarray, shapes: np.ndarray) -> float:
@@ -88,7 +91,11 @@ def draw_categorical(weights: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 
 class CollapsedTopicModel(Model):
-    """Base of the models with Dirichlet topics; a subclass says what its documents' prior is."""
+    """Base of the models with Dirichlet documents; a subclass says what their prior is.
+
+    Topics are Dirichlet too, with parameter ``eta`` and the same for all groups, unless a subclass overrides
+    `resample_data`, `log_likelihood` and `word_probabilities`.
+    """
 
     @abstractmethod
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
@@ -117,7 +124,7 @@ class CollapsedTopicModel(Model):
         out = {}
         for name, value in self.hyperparameters().items():
             size = self.hyperparameter_size(name, design)
-            if isinstance(value, Gamma):
+            if isinstance(value, Prior):
                 out[name] = np.asarray(value.draw(rng, size))
             else:
                 out[name] = np.asarray(value, float) if size is None else np.full(size, float(value))
@@ -172,15 +179,36 @@ class CollapsedTopicModel(Model):
             + self.log_likelihood(latents, corpus)
         )
 
+    def word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
+        """Probabilities of some words as the next token of each topic in use.
+
+        Parameters
+        ----------
+        latents : Latents
+        corpus : Corpus
+        words : int (W,)
+
+        Returns
+        -------
+        float (1, K, W) or (G, K, W)
+            By group, where the topics of groups differ.
+        """
+        n_topics = self.document_prior(latents, corpus).shape[1] - 1
+        z, eta = latents["z"], float(latents["eta"])
+        counts = topic_word_counts(z, corpus, n_topics, words)
+        totals = np.bincount(z, minlength=n_topics)[:, None]
+        return ((counts + eta) / (totals + corpus.n_words * eta))[None]
+
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`."""
         prior = self.document_prior(latents, corpus)
-        eta = float(latents["eta"])
-        counts = topic_word_counts(latents["z"], corpus, prior.shape[1] - 1)
-        words = (counts + eta) / (counts.sum(axis=1, keepdims=True) + corpus.n_words * eta)
-        if not np.any(prior[:, -1] > 0):
-            return FrozenTopics(words, prior[:, :-1])
-        return FrozenTopics(np.vstack([words, np.full(corpus.n_words, 1.0 / corpus.n_words)]), prior)
+        words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
+        if np.any(prior[:, -1] > 0):
+            unseen = np.full((len(words), 1, corpus.n_words), 1.0 / corpus.n_words)
+            words = np.concatenate([words, unseen], axis=1)
+        else:
+            prior = prior[:, :-1]
+        return FrozenTopics(words[0] if len(words) == 1 else words, prior)
 
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `Model.quantities`.
@@ -207,19 +235,18 @@ class CollapsedTopicModel(Model):
             share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / corpus.doc_lengths[d]
             share = share[share > 0]
             entropy[j] = 0.0 - np.sum(share * np.log(share))
+        topic_words = self.word_probabilities(latents, corpus, probes.cells[:, 1])
+        n_topics = topic_words.shape[1]
         predictive = np.zeros(len(probes.cells))
-        eta = float(latents["eta"])
-        totals = np.bincount(z, minlength=prior.shape[1] - 1)
-        for j, (d, w) in enumerate(probes.cells):
-            in_doc = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=totals.size)
-            of_word = np.bincount(z[corpus.words == w], minlength=totals.size)
+        for j, (d, _) in enumerate(probes.cells):
+            in_doc = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=n_topics)
+            topic_word = topic_words[corpus.group_of_doc[d] if len(topic_words) > 1 else 0, :, j]
             row = prior[groups[d]]
-            topic_word = (of_word + eta) / (totals + corpus.n_words * eta)
             weight = np.sum((in_doc + row[:-1]) * topic_word) + row[-1] / corpus.n_words
             predictive[j] = weight / (corpus.doc_lengths[d] + row.sum())
         likelihood = self.log_likelihood(latents, corpus)
         return {
-            "n_topics": np.asarray(float(np.count_nonzero(totals))),
+            "n_topics": np.asarray(float(np.unique(z).size)),
             "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
             "log_likelihood": np.asarray(likelihood),
             "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
@@ -229,8 +256,8 @@ class CollapsedTopicModel(Model):
 
 
 def prior_arrays(model: Model) -> dict[str, tuple[float, float]]:
-    """(shape, rate) of every hyperparameter, (0, 0) for those that are fixed: the form kernels take."""
+    """Parameters of every hyperparameter's prior, (0, 0) for those that are fixed: the form kernels take."""
     return {
-        name: (value.shape, value.rate) if isinstance(value, Gamma) else (0.0, 0.0)
+        name: value.parameters if isinstance(value, Prior) else (0.0, 0.0)
         for name, value in model.hyperparameters().items()
     }

@@ -7,10 +7,11 @@ from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
+from .associations import Associations
 from .corpus import Corpus
 from .corpus_fields import Covariate
+from .priors import Beta, Gamma, Prior
 
 type Latents = dict[str, np.ndarray]
 """Latent variables by name. ``z`` is the topic of each token, int (N,), numbered without gaps."""
@@ -19,39 +20,8 @@ type Quantities = dict[str, np.ndarray]
 """Label-invariant test quantities by name, each a float scalar or vector."""
 
 
-@dataclass(frozen=True)
-class Gamma:
-    """A Gamma prior; makes the hyperparameter that it is given for a random variable.
-
-    Parameters
-    ----------
-    shape, rate : float
-        Both positive; the mean is ``shape / rate``.
-    """
-
-    shape: float = 1.0
-    rate: float = 1.0
-
-    def __post_init__(self):
-        if not (self.shape > 0 and self.rate > 0 and np.isfinite(self.shape) and np.isfinite(self.rate)):
-            raise ValueError(f"Gamma: expected positive shape and rate, found {self.shape}, {self.rate}")
-
-    def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
-        """Draw from the prior."""
-        return rng.gamma(self.shape, 1.0 / self.rate, size)
-
-    def log_density(self, value: Any) -> float:
-        """Log density, summed over `value`."""
-        value = np.asarray(value)
-        terms = (self.shape - 1.0) * np.log(value) - self.rate * value
-        return float(np.sum(terms + self.shape * np.log(self.rate) - gammaln(self.shape)))
-
-    def __str__(self):
-        return f"Gamma({self.shape:g}, {self.rate:g})"
-
-
-type Hyperparameter = float | Gamma
-"""A number: fixed at it. A `Gamma`: sampled under that prior."""
+type Hyperparameter = float | Gamma | Beta
+"""A number: fixed at it. A `Gamma`, or for one below 1 a `Beta`: sampled under that prior."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +72,7 @@ class Design:
     n_groups : int, optional
         At least the largest group plus one, which is the default; a group may have no documents.
     covariates : mapping of str to array (D, …), optional
+    associations : Associations, optional
     """
 
     doc_lengths: np.ndarray
@@ -109,6 +80,7 @@ class Design:
     group: np.ndarray | None = None
     n_groups: int = 0
     covariates: Mapping[str, Covariate] = field(default_factory=dict)
+    associations: Associations | None = None
 
     def __post_init__(self):
         in_use = 1 if self.group is None else int(np.max(self.group, initial=0)) + 1
@@ -117,7 +89,14 @@ class Design:
     @classmethod
     def of(cls, corpus: Corpus) -> "Design":
         """Design under which `corpus` could have been generated."""
-        return cls(corpus.doc_lengths, corpus.n_words, corpus.group, corpus.n_groups, corpus.covariates)
+        return cls(
+            corpus.doc_lengths,
+            corpus.n_words,
+            corpus.group,
+            corpus.n_groups,
+            corpus.covariates,
+            corpus.associations,
+        )
 
     def corpus(self, words: np.ndarray) -> Corpus:
         """Corpus of this design that holds `words`."""
@@ -130,6 +109,7 @@ class Design:
             group=self.group,
             group_names=None if names is None else np.array(names),
             covariates=self.covariates,
+            associations=self.associations,
         )
 
 
@@ -145,9 +125,9 @@ class FrozenTopics(NamedTuple):
 
     Attributes
     ----------
-    words : float (K, V)
-        Posterior mean word distribution of each topic. In a nonparametric model the last row stands for
-        all topics that have not been seen yet.
+    words : float (K, V) or (G, K, V)
+        Posterior mean word distribution of each topic, by group where topics differ between groups. In a
+        nonparametric model the last row stands for all topics that have not been seen yet.
     prior : float (G, K)
         Dirichlet parameters of a new document's topic proportions, by group.
     inclusion : float (G, K), optional
@@ -158,6 +138,10 @@ class FrozenTopics(NamedTuple):
     words: np.ndarray
     prior: np.ndarray
     inclusion: np.ndarray | None = None
+
+    def words_of(self, group: int) -> np.ndarray:
+        """Word distributions of the topics in a group, float (K, V)."""
+        return self.words if self.words.ndim == 2 else self.words[group]
 
 
 class Probes(NamedTuple):
@@ -323,7 +307,7 @@ class Model(ABC):
 
     def sampled(self) -> tuple[str, ...]:
         """Names of the hyperparameters that are sampled."""
-        return tuple(name for name, value in self.hyperparameters().items() if isinstance(value, Gamma))
+        return tuple(name for name, value in self.hyperparameters().items() if isinstance(value, Prior))
 
     def kernel(self, variant: str | None = None) -> Kernel:
         """Return the sampler `variant`, or the default one.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .associations import Associations
 from .corpus_fields import (
     CorpusError,
     Covariate,
@@ -57,6 +58,8 @@ class Corpus:
         matrix called ``author`` has ``author 0, author 1, …`` where none are given.
     in_order : bool
         Whether the tokens of a document stand in reading order.
+    associations : Associations, optional
+        How words of topics that the groups share become words of each group.
 
     Raises
     ------
@@ -74,6 +77,7 @@ class Corpus:
     covariates: Mapping[str, Covariate] = field(default_factory=dict)
     covariate_names: Mapping[str, np.ndarray] = field(default_factory=dict)
     in_order: bool = False
+    associations: Associations | None = None
 
     def __post_init__(self):
         words, vocabulary = as_word_ids(self.words, self.vocabulary, self.n_words)
@@ -95,6 +99,17 @@ class Corpus:
             covariate_names=as_covariate_names(self.covariate_names, covariates),
             in_order=as_flag("in_order", self.in_order),
         )
+        self._check_associations()
+
+    def _check_associations(self) -> None:
+        if self.associations is None:
+            return
+        found = (self.associations.n_groups, self.associations.n_words)
+        if found != (self.n_groups, self.n_words):
+            raise CorpusError(
+                f"associations: expected {self.n_groups} groups and {self.n_words} words, found {found[0]} "
+                f"and {found[1]}"
+            )
 
     def _set(self, **checked: Any) -> None:
         for name, value in checked.items():
@@ -151,6 +166,7 @@ class Corpus:
             covariates={name: values[chosen] for name, values in self.covariates.items()},
             covariate_names=self.covariate_names,
             in_order=self.in_order,
+            associations=self.associations,
         )
 
     def _segments_of(self, tokens: np.ndarray) -> np.ndarray | None:
@@ -179,14 +195,18 @@ class Corpus:
     def digest(self) -> str:
         """SHA-256, in hexadecimal, of all that a model may condition on.
 
-        These are tokens, pointers, vocabulary, groups, segments and covariates; not the names of groups and
-        covariates' values, nor where the corpus was read from. It is the same on every platform.
+        These are tokens, pointers, vocabulary, groups, segments, covariates and associations; not the names
+        of groups and covariates' values, nor where the corpus was read from. It is the same on every
+        platform.
         """
         sha = hashlib.sha256()
         for name in ("words", "doc_ptr", "vocabulary", "group_of_doc", "segment_ptr"):
             _update(sha, name, getattr(self, name))
         for name in sorted(self.covariates):
             _update(sha, f"covariate {name}", self.covariates[name])
+        if self.associations is not None:
+            for name in ("row_ptr", "column", "weight"):
+                _update(sha, f"associations {name}", getattr(self.associations, name))
         return sha.hexdigest()
 
 

@@ -3,6 +3,7 @@
 The archive holds ``words``, ``doc_ptr`` and ``vocab``; where there are any ``group``, ``group_names``,
 ``segment_ptr``; ``in_order``; and each covariate under its own name, with ``<name>_names``. A sparse
 covariate, such as the authors of each document, is held as ``<name>_ptr`` (D + 1,) and ``<name>_ids``.
+Associations are held as ``associations_row_ptr``, ``associations_column`` and ``associations_weight``.
 """
 
 import tokenize
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..associations import Associations
 from ..corpus import Corpus, CorpusError
 from ..corpus_fields import Covariate, as_integers, as_pointers
 from ..files import replace_on_success
@@ -22,6 +24,7 @@ from .plain import read_vocabulary
 
 REQUIRED = ("words", "doc_ptr", "vocab")
 OPTIONAL = ("group", "group_names", "segment_ptr", "in_order")
+ASSOCIATIONS = ("row_ptr", "column", "weight")
 
 DAMAGE = (
     ArithmeticError, EOFError, LookupError, MemoryError, NotImplementedError, RuntimeError, SyntaxError,
@@ -93,6 +96,8 @@ def _fields(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     }
     fields |= {name: arrays[name][()] for name in OPTIONAL if name in arrays}
     others = {name: array for name, array in arrays.items() if name not in REQUIRED + OPTIONAL}
+    if "associations_weight" in others:
+        fields["associations"] = _associations(others, arrays["vocab"].size)
     ragged = [name.removesuffix("_ptr") for name in others if name.endswith("_ptr")]
     ragged = [name for name in ragged if f"{name}_ids" in others]
     covariates: dict[str, Covariate] = {}
@@ -104,6 +109,16 @@ def _fields(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         name: covariates.pop(f"{name}_names") for name in list(covariates) if f"{name}_names" in covariates
     }
     return fields | {"covariates": covariates, "covariate_names": names}
+
+
+def _associations(others: dict[str, np.ndarray], n_words: int) -> Associations:
+    """Take the associations out of the arrays of an archive."""
+    for name in ASSOCIATIONS:
+        if f"associations_{name}" not in others:
+            raise CorpusError(f"associations: expected array associations_{name}; it is missing")
+    return Associations(
+        **{name: others.pop(f"associations_{name}") for name in ASSOCIATIONS}, n_words=n_words
+    )
 
 
 def _indicators(
@@ -134,6 +149,8 @@ def _arrays(corpus: Corpus) -> dict[str, np.ndarray]:
     arrays |= {
         name: np.asarray(getattr(corpus, name)) for name in OPTIONAL if getattr(corpus, name) is not None
     }
+    if corpus.associations is not None:
+        arrays |= {f"associations_{name}": getattr(corpus.associations, name) for name in ASSOCIATIONS}
     for name, values in corpus.covariates.items():
         if isinstance(values, np.ndarray):
             arrays[name] = values

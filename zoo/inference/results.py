@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ..contract import Gamma, Latents, Model, Probes
+from ..associations import Associations
+from ..contract import Latents, Model, Prior, Probes
 from ..corpus import Corpus
 from ..files import replace_on_success
 from ..models import get
+from ..priors import PRIORS
 from .chain import Record
 
 DIMENSIONS = {
@@ -66,6 +68,10 @@ def assemble(
     }
     if corpus.group_names is not None:
         constant["group_names"] = ("group_name", corpus.group_names)
+    if corpus.associations is not None:
+        constant["associations_row_ptr"] = ("association_boundary", corpus.associations.row_ptr)
+        constant["associations_column"] = ("association", corpus.associations.column)
+        constant["associations_weight"] = ("association", corpus.associations.weight)
     tree = xr.DataTree.from_dict(
         {
             "posterior": _dataset(posterior, "draw", model),
@@ -116,10 +122,10 @@ def _kept_dataset(records: list[Record], n_draws: int, model: Model) -> xr.Datas
 
 
 def describe(model: Model) -> dict[str, Any]:
-    """Return the constructor arguments of a model in JSON's types; a prior is a list (shape, rate)."""
+    """Return the constructor arguments of a model in JSON's types; a prior is its name and parameters."""
     values = {f.name: getattr(model, f.name) for f in fields(model)}  # type: ignore[arg-type]
     return {
-        name: [value.shape, value.rate] if isinstance(value, Gamma) else value
+        name: [type(value).__name__, *value.parameters] if isinstance(value, Prior) else value
         for name, value in values.items()
     }
 
@@ -131,7 +137,10 @@ def model_of(tree: xr.DataTree) -> Model:
     arguments = json.loads(tree.attrs["hyperparameters"])
     return get(
         tree.attrs["model"],
-        **{name: Gamma(*value) if isinstance(value, list) else value for name, value in arguments.items()},
+        **{
+            name: PRIORS[value[0]](*value[1:]) if isinstance(value, list) else value
+            for name, value in arguments.items()
+        },
     )
 
 
@@ -140,12 +149,17 @@ def corpus_of(tree: xr.DataTree) -> Corpus:
     constant = tree["constant_data"].to_dataset()
     grouped = bool(tree.attrs.get("has_groups", 0))
     names = constant["group_names"].values.astype(str) if "group_names" in constant else None
+    associations = None
+    if "associations_weight" in constant:
+        arrays = (constant[f"associations_{name}"].values for name in ("row_ptr", "column", "weight"))
+        associations = Associations(*arrays, n_words=constant["vocabulary"].size)
     return Corpus(
         tree["observed_data"].to_dataset()["words"].values,
         constant["doc_ptr"].values,
         vocabulary=constant["vocabulary"].values.astype(str),
         group=constant["group"].values if grouped else None,
         group_names=names if grouped else None,
+        associations=associations,
     )
 
 

@@ -1,0 +1,104 @@
+"""Priors of hyperparameters."""
+
+from abc import ABC, abstractmethod
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from scipy.special import gammaln
+
+
+class Prior(ABC):
+    """A prior with two positive parameters; makes the hyperparameter that it is given for random."""
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        """The two parameters, in the order of the constructor."""
+        return astuple(self)  # type: ignore[call-overload]
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
+        """Draw from the prior."""
+
+    @abstractmethod
+    def log_density(self, value: Any) -> float:
+        """Log density, summed over `value`."""
+
+    @abstractmethod
+    def quantile(self, probability: np.ndarray) -> np.ndarray:
+        """Values that are not exceeded with the given probabilities."""
+
+    def _check(self, expected: str) -> None:
+        if not all(x > 0 and np.isfinite(x) for x in self.parameters):
+            found = ", ".join(map(str, self.parameters))
+            raise ValueError(f"{type(self).__name__}: expected positive {expected}, found {found}")
+
+    def __str__(self):
+        first, second = self.parameters
+        return f"{type(self).__name__}({first:g}, {second:g})"
+
+
+@dataclass(frozen=True)
+class Gamma(Prior):
+    """A Gamma prior, of a positive hyperparameter.
+
+    Parameters
+    ----------
+    shape, rate : float
+        Both positive; the mean is ``shape / rate``.
+    """
+
+    shape: float = 1.0
+    rate: float = 1.0
+
+    def __post_init__(self):
+        self._check("shape and rate")
+
+    def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
+        """See `Prior.draw`."""
+        return rng.gamma(self.shape, 1.0 / self.rate, size)
+
+    def log_density(self, value: Any) -> float:
+        """See `Prior.log_density`."""
+        value = np.asarray(value)
+        terms = (self.shape - 1.0) * np.log(value) - self.rate * value
+        return float(np.sum(terms + self.shape * np.log(self.rate) - gammaln(self.shape)))
+
+    def quantile(self, probability: np.ndarray) -> np.ndarray:
+        """See `Prior.quantile`."""
+        return stats.gamma.ppf(probability, self.shape, scale=1.0 / self.rate)
+
+
+@dataclass(frozen=True)
+class Beta(Prior):
+    """A Beta prior, of a hyperparameter between 0 and 1.
+
+    Parameters
+    ----------
+    shape_a, shape_b : float
+        Both positive; the mean is ``shape_a / (shape_a + shape_b)``.
+    """
+
+    shape_a: float = 1.0
+    shape_b: float = 1.0
+
+    def __post_init__(self):
+        self._check("shapes")
+
+    def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
+        """See `Prior.draw`."""
+        return rng.beta(self.shape_a, self.shape_b, size)
+
+    def log_density(self, value: Any) -> float:
+        """See `Prior.log_density`."""
+        value, a, b = np.asarray(value), self.shape_a, self.shape_b
+        terms = (a - 1.0) * np.log(value) + (b - 1.0) * np.log1p(-value)
+        return float(np.sum(terms + gammaln(a + b) - gammaln(a) - gammaln(b)))
+
+    def quantile(self, probability: np.ndarray) -> np.ndarray:
+        """See `Prior.quantile`."""
+        return stats.beta.ppf(probability, self.shape_a, self.shape_b)
+
+
+PRIORS: dict[str, type[Gamma] | type[Beta]] = {cls.__name__: cls for cls in (Gamma, Beta)}
