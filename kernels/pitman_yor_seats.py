@@ -18,12 +18,12 @@ from .jit import chosen_by_type, kernel
 from .stirling import joins, opens
 
 
-class Indicators(NamedTuple):
-    """Table indicators (Chen, Du and Buntine 2011): rho = t / m, but 0 for the only table of several.
+class Scheme(NamedTuple):
+    """Base of the schemes, which differ by class alone.
 
     Attributes
     ----------
-    ratios : float32
+    ratios : float64 or float32
         `stirling.stirling_ratios`.
     discount : float64 (1,)
     """
@@ -32,32 +32,24 @@ class Indicators(NamedTuple):
     discount: np.ndarray
 
 
-class LockedIndicators(NamedTuple):
+class Indicators(Scheme):
+    """Table indicators (Chen, Du and Buntine 2011): rho = t / m, but 0 for the only table of several."""
+
+
+class LockedIndicators(Scheme):
     """Table indicators with rho = t / m: a token that heads the only table of several stays where it is."""
 
-    ratios: np.ndarray
-    discount: np.ndarray
 
-
-class MinusOne(NamedTuple):
+class MinusOne(Scheme):
     """Table indicators of all tokens but one that always heads a table: rho = (t - 1) / (m - 1)."""
 
-    ratios: np.ndarray
-    discount: np.ndarray
 
-
-class TableCounts(NamedTuple):
+class TableCounts(Scheme):
     """A table goes only if it must, rho = [t = m]; tables are drawn anew apart from the tokens."""
 
-    ratios: np.ndarray
-    discount: np.ndarray
 
-
-class Seating(NamedTuple):
+class Seating(Scheme):
     """The Chinese restaurant itself, its seating summed out: rho = S^{m-1}_{t-1} / S^m_t."""
-
-    ratios: np.ndarray
-    discount: np.ndarray
 
 
 @chosen_by_type(0)

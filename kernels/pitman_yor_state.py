@@ -1,10 +1,11 @@
-"""Topics that are Pitman-Yor processes, one a group, around a base that groups may share.
+"""Topics that are Pitman-Yor processes, one a group, around bases that groups may share.
 
     phi0_bk ~ Dirichlet(gamma),   phi_gk ~ PYP(a, b_k, P_g phi0_bk),   b = base of group g
 
-With phi and phi0 integrated out, the customers of restaurant (g, k) are the tokens of topic k in group g; a
-table serves one word w, and sends for a word v of the base, with P_g[w, v] the probability that v becomes w.
-Of the seating only counts are kept: m customers and t tables of each word, and which v the tables sent for.
+With phi and phi0 integrated out, the customers of restaurant (g, k) are the tokens of topic k in group g. Each
+table serves one word w and has sent for a word v of the base, which P_g turns into w with probability p_wv. Of
+the seating only counts are kept: for each word its customers m and tables t, and how many tables sent for v.
+The base sees tables as a Dirichlet topic sees tokens.
 """
 
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import chosen_by_type, kernel
-from .state import Tokens
+from .state import DirichletTopics, Tokens, list_token, unlist_token
 
 
 class Restaurants(NamedTuple):
@@ -26,13 +27,10 @@ class Restaurants(NamedTuple):
     listed_topic, listed_customers, listed_tables : int32 (N,)
     customers, tables : int64 (G, K)
         M and T.
+    base : DirichletTopics
+        Tables by the word that they sent for, q: word ``b V + v`` and topic ``b K + k``; its eta is gamma.
     base_of_group : int64 (G,)
-    shared : int32 (B, V, K)
-        Tables that sent for word v, q.
-    shared_total : int64 (B, K)
-        Q.
     b : float64 (K,)
-    gamma : float64 (1,)
     n_words : int64 (1,)
     """
 
@@ -43,18 +41,16 @@ class Restaurants(NamedTuple):
     listed_tables: np.ndarray
     customers: np.ndarray
     tables: np.ndarray
+    base: DirichletTopics
     base_of_group: np.ndarray
-    shared: np.ndarray
-    shared_total: np.ndarray
     b: np.ndarray
-    gamma: np.ndarray
     n_words: np.ndarray
 
 
 class SameWord(NamedTuple):
-    """P = I: a table sends for the word that it serves. `none` is empty."""
+    """P = I: a table sends for the word that it serves. `nothing` is empty."""
 
-    none: np.ndarray
+    nothing: np.ndarray
 
 
 class Associations(NamedTuple):
@@ -65,9 +61,10 @@ class Associations(NamedTuple):
     row_ptr : int64 (G V + 1,)
     column : int32 (nnz,)
     weight : float64 (nnz,)
-        Row ``g V + w`` holds the v with P_g[w, v] > 0, and these.
+        Row ``g V + w`` holds the v with p_wv > 0, and these.
+    row_sum : float64 (G V,)
     n_orders : int32 (G V,)
-        Tables of each cell; their places start at `cell_ptr`.
+        Tables of each cell; their places start at `Restaurants.cell_ptr`.
     order_topic, order_word : int32 (N,)
         Topic of each table, and the word that it sent for.
     """
@@ -75,130 +72,169 @@ class Associations(NamedTuple):
     row_ptr: np.ndarray
     column: np.ndarray
     weight: np.ndarray
+    row_sum: np.ndarray
     n_orders: np.ndarray
     order_topic: np.ndarray
     order_word: np.ndarray
 
 
 @chosen_by_type(0)
-def base_weights(orders, restaurants, group, cell, out):
-    """Fill ``out[:K]`` with the base probability of the cell's word under each topic; return K."""
+def sources(orders, n_words, cell):
+    """First place, and the one after the last, of the words that tables of the cell may send for."""
 
 
-@base_weights.implement(SameWord)
-def _base_weights_of_same_word(orders, restaurants, group, cell, out):
-    base, gamma = restaurants.base_of_group[group], restaurants.gamma[0]
-    n_words = restaurants.n_words[0]
-    w = cell - group * n_words
-    n_topics = restaurants.b.size
-    for k in range(n_topics):
-        total = n_words * gamma + restaurants.shared_total[base, k]
-        out[k] = (gamma + restaurants.shared[base, w, k]) / total
-    return n_topics
+@chosen_by_type(0)
+def source(orders, place):
+    """Word v at a place, and p_wv."""
 
 
-@base_weights.implement(Associations)
-def _base_weights_of_associations(orders, restaurants, group, cell, out):
-    base, gamma = restaurants.base_of_group[group], restaurants.gamma[0]
-    n_words = restaurants.n_words[0]
-    n_topics = restaurants.b.size
-    for k in range(n_topics):
-        out[k] = 0.0
-    for j in range(orders.row_ptr[cell], orders.row_ptr[cell + 1]):
-        p = orders.weight[j]
-        row = restaurants.shared[base, orders.column[j]]
-        for k in range(n_topics):
-            out[k] += p * (gamma + row[k])
-    for k in range(n_topics):
-        out[k] /= n_words * gamma + restaurants.shared_total[base, k]
-    return n_topics
+@chosen_by_type(0)
+def row_sum(orders, cell):
+    """Sum of p_wv over v."""
+
+
+@chosen_by_type(0)
+def keep_order(orders, restaurants, cell, topic, v):
+    """Remember that a new table of the cell sent for `v`."""
 
 
 @chosen_by_type(1)
-def send_order(rng, orders, restaurants, group, cell, topic):
-    """Draw the word that a new table sends for, and keep it; returns the word."""
+def drop_order(rng, orders, restaurants, cell, topic, n_tables):
+    """Forget one of the `n_tables` tables that `topic` has in the cell, at random; return what it sent for."""
 
 
-@send_order.implement(SameWord)
-def _send_for_same_word(rng, orders, restaurants, group, cell, topic):
-    return cell - group * restaurants.n_words[0]
+@sources.implement(SameWord)
+def _sources_same(orders, n_words, cell):
+    w = cell % n_words
+    return w, w + 1
 
 
-@send_order.implement(Associations)
-def _send_for_associated_word(rng, orders, restaurants, group, cell, topic):
-    base, gamma = restaurants.base_of_group[group], restaurants.gamma[0]
-    start, end = orders.row_ptr[cell], orders.row_ptr[cell + 1]
-    total = 0.0
-    for j in range(start, end):
-        total += orders.weight[j] * (gamma + restaurants.shared[base, orders.column[j], topic])
-    u = rng.random() * total
-    chosen = start
-    for j in range(start, end):
-        p = orders.weight[j] * (gamma + restaurants.shared[base, orders.column[j], topic])
-        if p > 0.0:
-            chosen = j
-            if u < p:
-                break
-            u -= p
-    v = orders.column[chosen]
+@source.implement(SameWord)
+def _source_same(orders, place):
+    return place, 1.0
+
+
+@row_sum.implement(SameWord)
+def _row_sum_same(orders, cell):
+    return 1.0
+
+
+@keep_order.implement(SameWord)
+def _keep_same(orders, restaurants, cell, topic, v):
+    pass
+
+
+@drop_order.implement(SameWord)
+def _drop_same(rng, orders, restaurants, cell, topic, n_tables):
+    return cell % restaurants.n_words[0]
+
+
+@sources.implement(Associations)
+def _sources_associated(orders, n_words, cell):
+    return orders.row_ptr[cell], orders.row_ptr[cell + 1]
+
+
+@source.implement(Associations)
+def _source_associated(orders, place):
+    return np.int64(orders.column[place]), orders.weight[place]
+
+
+@row_sum.implement(Associations)
+def _row_sum_associated(orders, cell):
+    return orders.row_sum[cell]
+
+
+@keep_order.implement(Associations)
+def _keep_associated(orders, restaurants, cell, topic, v):
     place = restaurants.cell_ptr[cell] + orders.n_orders[cell]
     orders.order_topic[place] = topic
     orders.order_word[place] = v
     orders.n_orders[cell] += 1
-    return v
 
 
-@chosen_by_type(1)
-def cancel_order(rng, orders, restaurants, group, cell, topic, n_tables):
-    """Take away one of the `n_tables` tables of `topic` in the cell, at random; return what it sent for."""
-
-
-@cancel_order.implement(SameWord)
-def _cancel_same_word(rng, orders, restaurants, group, cell, topic, n_tables):
-    return cell - group * restaurants.n_words[0]
-
-
-@cancel_order.implement(Associations)
-def _cancel_associated_word(rng, orders, restaurants, group, cell, topic, n_tables):
+@drop_order.implement(Associations)
+def _drop_associated(rng, orders, restaurants, cell, topic, n_tables):
+    u = rng.random() * n_tables
     start = restaurants.cell_ptr[cell]
     last = start + orders.n_orders[cell] - 1
-    u = rng.random() * n_tables
-    place = start
+    found = start
     for j in range(start, last + 1):
         if orders.order_topic[j] == topic:
-            place = j
-            if u < 1.0:
-                break
+            found = j
             u -= 1.0
-    v = orders.order_word[place]
-    orders.order_topic[place] = orders.order_topic[last]
-    orders.order_word[place] = orders.order_word[last]
+            if u < 0.0:
+                break
+    v = orders.order_word[found]
+    orders.order_topic[found] = orders.order_topic[last]
+    orders.order_word[found] = orders.order_word[last]
     orders.n_orders[cell] -= 1
-    return v
+    return np.int64(v)
+
+
+@kernel
+def count_at_base(base, word, topic):
+    """Tables of `topic` that sent for `word`; both as the base numbers them."""
+    for j in range(base.word_ptr[word], base.word_ptr[word] + base.n_listed[word]):
+        if base.listed_topic[j] == topic:
+            return base.listed_count[j]
+    return np.int32(0)
+
+
+@kernel
+def draw_order(rng, orders, restaurants, group, cell, topic):
+    """Draw the word that a new table sends for, with weights p_wv (gamma + q_kv)."""
+    base, n_words = restaurants.base, restaurants.n_words[0]
+    b = restaurants.base_of_group[group]
+    start, end = sources(orders, n_words, cell)
+    if end == start + 1:
+        return source(orders, start)[0]
+    at_base = b * restaurants.b.size + topic
+    total = 0.0
+    for j in range(start, end):
+        v, p = source(orders, j)
+        total += p * (base.eta[0] + count_at_base(base, b * n_words + v, at_base))
+    u = rng.random() * total
+    chosen = start
+    for j in range(start, end):
+        v, p = source(orders, j)
+        if p > 0.0:
+            chosen = j
+            u -= p * (base.eta[0] + count_at_base(base, b * n_words + v, at_base))
+            if u < 0.0:
+                break
+    return source(orders, chosen)[0]
+
+
+@kernel
+def send(orders, restaurants, group, cell, topic, v):
+    """Count at the base, and remember, that a new table of the cell sent for `v`."""
+    b = restaurants.base_of_group[group]
+    list_token(restaurants.base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
+    keep_order(orders, restaurants, cell, topic, v)
+
+
+@kernel
+def cancel(rng, orders, restaurants, group, cell, topic, n_tables):
+    """Take the order of one of the `n_tables` tables of `topic` in the cell, at random, off the base."""
+    b = restaurants.base_of_group[group]
+    v = drop_order(rng, orders, restaurants, cell, topic, n_tables)
+    unlist_token(restaurants.base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
 
 
 @kernel
 def find_entry(restaurants, cell, topic):
     """Place of a topic in the list of a cell; the end of the list where it is not in it."""
     start = restaurants.cell_ptr[cell]
-    for j in range(start, start + restaurants.n_listed[cell]):
+    end = start + restaurants.n_listed[cell]
+    for j in range(start, end):
         if restaurants.listed_topic[j] == topic:
             return j
-    return start + restaurants.n_listed[cell]
+    return end
 
 
 @kernel
-def change_table(restaurants, group, cell, topic, v, step):
-    """Add (`step` 1) or take away (-1) a table that sent for `v`, in all counts but those of the cell."""
-    base = restaurants.base_of_group[group]
-    restaurants.tables[group, topic] += step
-    restaurants.shared[base, v, topic] += step
-    restaurants.shared_total[base, topic] += step
-
-
-@kernel
-def add_customer(restaurants, group, cell, topic, opens_table):
-    """Count a customer in the list of the cell and in the totals; of tables only the cell's own count."""
+def seat(restaurants, group, cell, topic, opens_table):
+    """Count a customer, and the table if it opens one, everywhere but at the base."""
     place = find_entry(restaurants, cell, topic)
     if place == restaurants.cell_ptr[cell] + restaurants.n_listed[cell]:
         restaurants.listed_topic[place] = topic
@@ -206,17 +242,20 @@ def add_customer(restaurants, group, cell, topic, opens_table):
         restaurants.listed_tables[place] = 0
         restaurants.n_listed[cell] += 1
     restaurants.listed_customers[place] += 1
+    restaurants.customers[group, topic] += 1
     if opens_table:
         restaurants.listed_tables[place] += 1
-    restaurants.customers[group, topic] += 1
+        restaurants.tables[group, topic] += 1
 
 
 @kernel
-def remove_customer(restaurants, group, cell, place, takes_table):
-    """Take a customer out of the entry at `place` of the cell's list, and out of the totals."""
-    restaurants.customers[group, restaurants.listed_topic[place]] -= 1
+def unseat(restaurants, group, cell, place, takes_table):
+    """Take a customer out of the entry at `place`, with a table or not, everywhere but at the base."""
+    topic = restaurants.listed_topic[place]
+    restaurants.customers[group, topic] -= 1
     restaurants.listed_customers[place] -= 1
     if takes_table:
+        restaurants.tables[group, topic] -= 1
         restaurants.listed_tables[place] -= 1
     if restaurants.listed_customers[place] == 0:
         last = restaurants.cell_ptr[cell] + restaurants.n_listed[cell] - 1
@@ -226,43 +265,63 @@ def remove_customer(restaurants, group, cell, place, takes_table):
         restaurants.n_listed[cell] -= 1
 
 
+@kernel
+def seat_all(tokens, restaurants, orders, association):
+    """Seat the tokens that have a topic; ``association[i]`` is -1 unless token i heads a table."""
+    n_words = restaurants.n_words[0]
+    for d in range(tokens.group.size):
+        group = tokens.group[d]
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            topic = tokens.topic[i]
+            if topic >= 0:
+                cell = group * n_words + tokens.words[i]
+                seat(restaurants, group, cell, topic, association[i] >= 0)
+                if association[i] >= 0:
+                    send(orders, restaurants, group, cell, topic, association[i])
+
+
+def cells_of(tokens: Tokens, n_words: int) -> np.ndarray:
+    """Cell ``g V + w`` of each token, int64 (N,)."""
+    return np.repeat(tokens.group.astype(np.int64), np.diff(tokens.doc_ptr)) * n_words + tokens.words
+
+
 def empty_restaurants(
-    tokens: Tokens, n_words: int, base_of_group: np.ndarray, b: np.ndarray, gamma: float
+    tokens: Tokens,
+    n_words: int,
+    base_of_group: np.ndarray,
+    b: np.ndarray,
+    gamma: float,
+    most_orders: np.ndarray,
 ) -> Restaurants:
-    """Restaurants without customers, with room for all tokens."""
+    """Restaurants without customers, with room for all tokens.
+
+    Parameters
+    ----------
+    most_orders : int (B V,)
+        Tables that could send for each word of each base.
+    """
     n_groups, n_topics = len(base_of_group), len(b)
-    cells = np.repeat(tokens.group, np.diff(tokens.doc_ptr)).astype(np.int64) * n_words + tokens.words
-    room = np.bincount(cells, minlength=n_groups * n_words)
-    n_bases = int(np.max(base_of_group)) + 1
-    n_tokens = tokens.words.size
+    occurrences = np.bincount(cells_of(tokens, n_words), minlength=n_groups * n_words)
+    n_bases, n_tokens = len(most_orders) // n_words, tokens.words.size
+    room_at_base = np.minimum(most_orders, n_topics)  # one entry a topic
     return Restaurants(
-        cell_ptr=np.concatenate([[0], np.cumsum(room)]).astype(np.int64),
+        cell_ptr=np.concatenate([[0], np.cumsum(occurrences)]).astype(np.int64),
         n_listed=np.zeros(n_groups * n_words, np.int32),
         listed_topic=np.zeros(n_tokens, np.int32),
         listed_customers=np.zeros(n_tokens, np.int32),
         listed_tables=np.zeros(n_tokens, np.int32),
         customers=np.zeros((n_groups, n_topics), np.int64),
         tables=np.zeros((n_groups, n_topics), np.int64),
+        base=DirichletTopics(
+            total=np.zeros(n_bases * n_topics, np.int64),
+            word_ptr=np.concatenate([[0], np.cumsum(room_at_base)]).astype(np.int64),
+            n_listed=np.zeros(n_bases * n_words, np.int32),
+            listed_topic=np.zeros(room_at_base.sum(), np.int32),
+            listed_count=np.zeros(room_at_base.sum(), np.int32),
+            eta=np.array([float(gamma)]),
+            n_topics=np.array([n_bases * n_topics], np.int64),
+        ),
         base_of_group=np.ascontiguousarray(base_of_group, np.int64),
-        shared=np.zeros((n_bases, n_words, n_topics), np.int32),
-        shared_total=np.zeros((n_bases, n_topics), np.int64),
         b=np.array(b, float),
-        gamma=np.array([gamma], float),
         n_words=np.array([n_words], np.int64),
     )
-
-
-def seat_all(tokens: Tokens, restaurants: Restaurants, orders: SameWord | Associations, association) -> None:
-    """Seat tokens whose topics and tables are given; ``association[i]`` is -1 unless token i heads a table."""
-    n_words = int(restaurants.n_words[0])
-    group_of = np.repeat(tokens.group, np.diff(tokens.doc_ptr))
-    for i in np.flatnonzero(tokens.topic >= 0):
-        group, topic, v = int(group_of[i]), int(tokens.topic[i]), int(association[i])
-        cell = group * n_words + int(tokens.words[i])
-        add_customer(restaurants, group, cell, topic, v >= 0)
-        if v >= 0:
-            change_table(restaurants, group, cell, topic, v, 1)
-            if isinstance(orders, Associations):
-                place = restaurants.cell_ptr[cell] + orders.n_orders[cell]
-                orders.order_topic[place], orders.order_word[place] = topic, v
-                orders.n_orders[cell] += 1

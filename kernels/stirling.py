@@ -17,6 +17,9 @@ from .jit import kernel
 MOST_CUSTOMERS = 60_000
 """Of one dish in a restaurant; its table of ratios takes 7 GiB."""
 
+MOST_IN_DOUBLE = 2_000
+"""Most customers for which the table is kept in double precision; it takes 16 MiB."""
+
 
 @kernel
 def row_start(n):
@@ -82,9 +85,9 @@ def stirling_ratios(n_max: int, discount: float) -> np.ndarray:
 
     Returns
     -------
-    float32 (n_max (n_max - 1) / 2,)
-        Computed in double precision; ``2 n_max²`` bytes. Relative errors of `joins` and `opens` are about
-        6e-8.
+    float64 or float32 (n_max (n_max - 1) / 2,)
+        Up to `MOST_IN_DOUBLE` customers in double precision, ``4 n_max²`` bytes; above in single precision, by
+        which the relative errors of `joins` and `opens` are about 6e-8, ``2 n_max²`` bytes.
 
     Raises
     ------
@@ -96,6 +99,7 @@ def stirling_ratios(n_max: int, discount: float) -> np.ndarray:
             f"a word occurs {n_max} times in one group; expected at most {MOST_CUSTOMERS}, for which the table of "
             f"Stirling ratios takes {2 * MOST_CUSTOMERS**2 / 2**30:.0f} GiB"
         )
-    ratios = np.empty(max(n_max, 1) * (max(n_max, 1) - 1) // 2, np.float32)
+    size = max(n_max, 1) * (max(n_max, 1) - 1) // 2
+    ratios = np.empty(size, np.float64 if n_max <= MOST_IN_DOUBLE else np.float32)
     fill_ratios(ratios, discount, n_max)
     return ratios

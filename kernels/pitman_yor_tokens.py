@@ -1,0 +1,206 @@
+"""One Gibbs pass over the tokens under Pitman-Yor topics: topic, table or none, and what the table sends for.
+
+Given the topics of all others, with m customers of the token's word at t tables in restaurant (g, k),
+
+    joins a table   (alpha + n_dk) / (b + M)             S^{m+1}_t / S^m_t          stays(m, t)
+    opens a table   (alpha + n_dk) (b + a T) / (b + M)   S^{m+1}_{t+1} / S^m_t  h   opens(m, t),
+
+h = sum_v p_wv (gamma + q_kv) / (V gamma + Q_k) (`pitman_yor_seats` has the last factors). `dense_pass` is the
+definition, O(K) a token. `sparse_pass` draws from the same conditionals in three parts. With the coefficient
+``c_k = (alpha + n_dk) (b + a T) / ((b + M) (V gamma + Q_k))`` a topic without customers of the word weighs
+
+    c_k sum_v p_wv q_kv     topics whose tables sent for a source of the word
+    c_k gamma sum_v p_wv    all topics, those of the document first; rarely visited
+
+and those with customers, of which each word has a short list, are weighed in full.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import chosen_by_type, kernel
+from .pitman_yor_seats import seat_weights, takes_head
+from .pitman_yor_state import (
+    Associations,
+    SameWord,
+    cancel,
+    draw_order,
+    find_entry,
+    row_sum,
+    seat,
+    send,
+    source,
+    sources,
+    unseat,
+)
+from .random import categorical
+from .token_pass import (
+    RECOUNT_AFTER,
+    block_end,
+    enter_document,
+    find_in_smooth_part,
+    leave_document,
+)
+
+
+class PassScratch(NamedTuple):
+    """Working memory of a sweep; see also `state.Scratch`. Holds nothing between documents.
+
+    Attributes
+    ----------
+    doc_count : int64 (K,)
+    doc_topics : int32 (K,)
+    is_doc_topic : bool (K,)
+    joining : float64 (K,)
+        (alpha + n_dk) / (b + M).
+    coefficient : float64 (K,)
+        c_k.
+    sent : float64 (K,)
+        sum_v p_wv q_kv; zero between tokens.
+    touched : int32 (K,)
+        Topics where `sent` is not zero.
+    weights : float64 (2 K,)
+    """
+
+    doc_count: np.ndarray
+    doc_topics: np.ndarray
+    is_doc_topic: np.ndarray
+    joining: np.ndarray
+    coefficient: np.ndarray
+    sent: np.ndarray
+    touched: np.ndarray
+    weights: np.ndarray
+
+
+def pass_scratch(n_topics: int) -> PassScratch:
+    """Fresh working memory."""
+    return PassScratch(
+        doc_count=np.zeros(n_topics, np.int64),
+        doc_topics=np.zeros(n_topics, np.int32),
+        is_doc_topic=np.zeros(n_topics, np.bool_),
+        joining=np.zeros(n_topics),
+        coefficient=np.zeros(n_topics),
+        sent=np.zeros(n_topics),
+        touched=np.zeros(n_topics, np.int32),
+        weights=np.zeros(2 * n_topics),
+    )
+
+
+@kernel
+def gather(orders, restaurants, group, cell, sent, touched):
+    """Add p_wv q_kv over v into `sent`; list in `touched` the topics where that is not zero. Return how many."""
+    base, n_words, n_topics = restaurants.base, restaurants.n_words[0], restaurants.b.size
+    b = restaurants.base_of_group[group]
+    n_touched = 0
+    start, end = sources(orders, n_words, cell)
+    for place in range(start, end):
+        v, p = source(orders, place)
+        first = base.word_ptr[b * n_words + v]
+        for j in range(first, first + base.n_listed[b * n_words + v]):
+            k = base.listed_topic[j] - b * n_topics
+            if sent[k] == 0.0:
+                touched[n_touched] = k
+                n_touched += 1
+            sent[k] += p * base.listed_count[j]
+    return n_touched
+
+
+@chosen_by_type(0)
+def base_probabilities(orders, restaurants, group, cell, out):
+    """Fill ``out[:K]`` with h, the probability of the cell's word under the base of each topic."""
+
+
+def _base_probabilities(orders, restaurants, group, cell, out):
+    base, n_topics = restaurants.base, restaurants.b.size
+    b = restaurants.base_of_group[group]
+    n_words = restaurants.n_words[0]
+    gamma = base.eta[0]
+    for k in range(n_topics):
+        out[k] = gamma * row_sum(orders, cell)
+    start, end = sources(orders, n_words, cell)
+    for place in range(start, end):
+        v, p = source(orders, place)
+        first = base.word_ptr[b * n_words + v]
+        for j in range(first, first + base.n_listed[b * n_words + v]):
+            out[base.listed_topic[j] - b * n_topics] += p * base.listed_count[j]
+    for k in range(n_topics):
+        out[k] /= n_words * gamma + base.total[b * n_topics + k]
+
+
+base_probabilities.implement(SameWord)(_base_probabilities)
+base_probabilities.implement(Associations)(_base_probabilities)
+
+
+@kernel
+def take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
+    """Take token `i` out of its restaurant; False if it has to stay because it heads the only table of several.
+
+    Whatever else such a token could do has probability zero, as rho is not (Chen, Du and Buntine 2011).
+    """
+    topic = tokens.topic[i]
+    place = find_entry(restaurants, cell, topic)
+    m, t = restaurants.listed_customers[place], restaurants.listed_tables[place]
+    heads = takes_head(rng, scheme, m, t)
+    if heads and t == 1 and m > 1:
+        return False
+    if heads:
+        cancel(rng, orders, restaurants, group, cell, topic, t)
+    unseat(restaurants, group, cell, place, heads)
+    return True
+
+
+@kernel
+def put_in(rng, tokens, restaurants, orders, group, cell, i, topic, opens_table):
+    """Seat token `i`; a new table draws what it sends for."""
+    tokens.topic[i] = topic
+    if opens_table:
+        v = draw_order(rng, orders, restaurants, group, cell, topic)
+        send(orders, restaurants, group, cell, topic, v)
+    seat(restaurants, group, cell, topic, opens_table)
+
+
+@kernel
+def topic_weights(restaurants, discount, group, k):
+    """``1 / (b + M)`` and ``(b + a T) / (b + M)``, which is 1 in an empty restaurant also where b <= 0."""
+    b, n_customers = restaurants.b[k], restaurants.customers[group, k]
+    if n_customers == 0:
+        return 0.0, 1.0
+    return 1.0 / (b + n_customers), (b + discount * restaurants.tables[group, k]) / (b + n_customers)
+
+
+@kernel
+def dense_pass(rng, tokens, documents, restaurants, orders, scheme, scratch):
+    """Resample every token's topic and seat, O(K) a token. Mutates all arguments."""
+    n_topics, n_words = restaurants.b.size, restaurants.n_words[0]
+    weights, h = scratch.weights, scratch.sent
+    for d in range(tokens.group.size):
+        g = tokens.group[d]
+        enter_document(tokens, scratch, d)
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            cell = g * n_words + tokens.words[i]
+            old = tokens.topic[i]
+            if old >= 0:
+                if not take_out(rng, tokens, restaurants, orders, scheme, g, cell, i):
+                    continue
+                scratch.doc_count[old] -= 1
+            base_probabilities(orders, restaurants, g, cell, h)
+            for k in range(n_topics):
+                _, opens = topic_weights(restaurants, scheme.discount[0], g, k)
+                weights[k] = 0.0
+                weights[n_topics + k] = (documents.prior[g, k] + scratch.doc_count[k]) * opens * h[k]
+            start = restaurants.cell_ptr[cell]
+            for j in range(start, start + restaurants.n_listed[cell]):
+                k = restaurants.listed_topic[j]
+                joins, _ = topic_weights(restaurants, scheme.discount[0], g, k)
+                at_table, alone = seat_weights(
+                    scheme, restaurants.listed_customers[j], restaurants.listed_tables[j]
+                )
+                weights[k] = (documents.prior[g, k] + scratch.doc_count[k]) * joins * at_table
+                weights[n_topics + k] *= alone
+            chosen = categorical(rng, weights, 2 * n_topics)
+            new = chosen % n_topics
+            put_in(rng, tokens, restaurants, orders, g, cell, i, new, chosen >= n_topics)
+            scratch.doc_count[new] += 1
+        leave_document(tokens, scratch, d)
+    scratch.sent[:] = 0.0
