@@ -74,6 +74,15 @@ class Associations:
         shape = (self.n_words, self.n_words)
         return sparse.csr_array((self.weight[cells], self.column[cells], rows - rows[0]), shape=shape)
 
+    def draw(self, group: int, sources: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw what words `sources` (n,) of a shared topic become in a group, int (n,)."""
+        columns = self.matrix(group).tocsc()
+        edges = np.concatenate([[0.0], np.cumsum(columns.data)])
+        first, end = columns.indptr[sources], columns.indptr[sources + 1]
+        u = edges[first] + rng.random(sources.size) * (edges[end] - edges[first])
+        place = np.searchsorted(edges, u, side="right") - 1
+        return columns.indices[np.clip(place, first, end - 1)]
+
     @classmethod
     def identity(cls, n_groups: int, n_words: int) -> "Associations":
         """Every word stays what it is, in all groups."""

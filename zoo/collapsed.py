@@ -21,14 +21,23 @@ def doc_topic_counts(z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray
     return counts
 
 
-def topic_word_counts(z: np.ndarray, corpus: Corpus, n_topics: int, words: np.ndarray) -> np.ndarray:
-    """n_kw of some words, int (K, W)."""
-    chosen, place = np.unique(words, return_inverse=True)
-    column = np.searchsorted(chosen, corpus.words)
-    column[column == chosen.size] = 0
-    among = chosen[column] == corpus.words if chosen.size else np.zeros(corpus.n_tokens, bool)
-    cells = z[among] * chosen.size + column[among]
-    return np.bincount(cells, minlength=n_topics * chosen.size).reshape(n_topics, chosen.size)[:, place]
+def topic_word_counts(z: np.ndarray, words: np.ndarray, n_topics: int, among: np.ndarray) -> np.ndarray:
+    """How many tokens each topic has of some words, int (K, W).
+
+    Parameters
+    ----------
+    z, words : int (N,)
+        Topics and words of tokens.
+    n_topics : int
+    among : int (W,)
+        The words that are counted.
+    """
+    known, place = np.unique(among, return_inverse=True)
+    column = np.minimum(np.searchsorted(known, words), known.size - 1)
+    counted = known[column] == words if known.size else np.zeros(words.size, bool)
+    cells = z[counted] * known.size + column[counted]
+    counts = np.bincount(cells, minlength=n_topics * known.size)
+    return counts.reshape(n_topics, known.size)[:, place]
 
 
 def log_sequences(rows: np.ndarray, columns: np.ndarray, shapes: np.ndarray) -> float:
@@ -195,7 +204,7 @@ class CollapsedTopicModel(Model):
         """
         n_topics = self.document_prior(latents, corpus).shape[1] - 1
         z, eta = latents["z"], float(latents["eta"])
-        counts = topic_word_counts(z, corpus, n_topics, words)
+        counts = topic_word_counts(z, corpus.words, n_topics, words)
         totals = np.bincount(z, minlength=n_topics)[:, None]
         return ((counts + eta) / (totals + corpus.n_words * eta))[None]
 

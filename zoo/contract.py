@@ -11,7 +11,7 @@ import numpy as np
 from .associations import Associations
 from .corpus import Corpus
 from .corpus_fields import Covariate
-from .priors import Beta, Gamma, Prior
+from .priors import POSITIVE, Beta, Gamma, Prior, Range
 
 type Latents = dict[str, np.ndarray]
 """Latent variables by name. ``z`` is the topic of each token, int (N,), numbered without gaps."""
@@ -298,12 +298,19 @@ class Model(ABC):
         return {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("hyper", True)}  # type: ignore[arg-type]
 
     def check_hyperparameters(self) -> None:
-        """Raise ValueError unless every hyperparameter is a positive number or a `Gamma`."""
+        """Raise ValueError unless every hyperparameter is a number in its range, or has a prior on it."""
         for name, value in self.hyperparameters().items():
-            if not isinstance(value, Gamma) and not (isinstance(value, int | float) and 0 < value < np.inf):
+            allowed = self.range_of(name)
+            is_number = isinstance(value, int | float)
+            if not isinstance(value, allowed.prior) and not (is_number and allowed.contains(value)):
                 raise ValueError(
-                    f"{self.card.id}: {name}: expected a positive number or a Gamma prior, found {value!r}"
+                    f"{self.card.id}: {name}: expected {allowed.about} or a {allowed.prior.__name__} prior, "
+                    f"found {value!r}"
                 )
+
+    def range_of(self, name: str) -> Range:
+        """Values and kind of prior that a hyperparameter may have: the positive numbers."""
+        return POSITIVE
 
     def sampled(self) -> tuple[str, ...]:
         """Names of the hyperparameters that are sampled."""

@@ -1,8 +1,9 @@
 """Priors of hyperparameters."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -102,3 +103,23 @@ class Beta(Prior):
 
 
 PRIORS: dict[str, type[Gamma] | type[Beta]] = {cls.__name__: cls for cls in (Gamma, Beta)}
+
+
+class Range(NamedTuple):
+    """Where a hyperparameter lies.
+
+    Attributes
+    ----------
+    contains : (float) -> bool
+    about : str
+        Such as "a positive number".
+    prior : type
+        The kind of prior on it.
+    """
+
+    contains: Callable[[float], bool]
+    about: str
+    prior: type[Prior]
+
+
+POSITIVE = Range(lambda value: 0 < value < np.inf, "a positive number", Gamma)

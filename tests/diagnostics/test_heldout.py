@@ -85,7 +85,7 @@ def test_fold_in_finds_the_posterior_mean_proportions(words):
     copies = 4_000
     corpus = Corpus(np.tile(np.array(words, np.int32), copies), np.arange(copies + 1) * len(words), n_words=3)
     theta = np.empty((copies, 2))
-    args = (corpus.words, corpus.doc_ptr, corpus.group_of_doc, np.ascontiguousarray(PHI.T))
+    args = (corpus.words, corpus.doc_ptr, corpus.group_of_doc, np.ascontiguousarray(PHI.T)[None])
     foldin.fold_in(np.random.default_rng(1), *args, PRIOR[None], 30, 3, theta)
     np.testing.assert_allclose(theta.sum(1), 1.0)
     if not words:
@@ -100,7 +100,7 @@ def test_fold_in_finds_the_posterior_mean_proportions(words):
 
 def test_compiled_and_plain_python_draw_the_same():
     corpus = Corpus(np.array([0, 2, 1, 2], np.int32), np.array([0, 3, 3, 4]), n_words=3)
-    args = (corpus.words, corpus.doc_ptr, corpus.group_of_doc, np.ascontiguousarray(PHI.T), PRIOR[None], 2, 3)
+    args = (corpus.words, corpus.doc_ptr, corpus.group_of_doc, np.ascontiguousarray(PHI.T)[None], PRIOR[None], 2, 3)
     theta, plain = np.empty((3, 2)), np.empty((3, 2))
     foldin.fold_in(np.random.default_rng(3), *args, theta)
     foldin.fold_in.py_func(np.random.default_rng(3), *args, plain)

@@ -109,7 +109,7 @@ def _kept_dataset(records: list[Record], n_draws: int, model: Model) -> xr.Datas
     variables = {}
     for name in kept[0][0]:
         values = [[chain[j][name] for j in range(n_kept)] for chain in kept]
-        if name == "z":
+        if values[0][0].dtype.kind == "i":  # of tokens, whose number does not change
             variables[name] = np.array(values, np.int32)
             continue
         shape = tuple(np.max([value.shape for chain in values for value in chain], axis=0).astype(int))
@@ -180,7 +180,7 @@ def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
                 value = kept[name].values[c, j]
                 if "stick" in kept[name].dims:
                     value = value[..., ~np.isnan(value).reshape(-1, value.shape[-1]).any(axis=0)]
-                latents[name] = value.astype(np.int64) if name == "z" else np.asarray(value)
+                latents[name] = value.astype(np.int64) if value.dtype.kind == "i" else np.asarray(value)
             yield c, j, latents
 
 
