@@ -8,7 +8,8 @@ import numpyro.distributions as dist
 from jax.scipy.special import gammaln, logsumexp
 from numpyro.distributions import constraints
 
-from .contract import Gamma, Hyperparameter
+from .contract import Hyperparameter
+from .priors import Beta, Gamma
 
 LOG_SHAPE_FLOOR = -300.0
 """Below it a shape might underflow; at it a weight is no positive double, with probability 1 - 1e-127."""
@@ -78,12 +79,22 @@ class StickWeights(dist.Distribution):
         return jax.random.permutation(shuffling, y, axis=-1, independent=True)
 
 
-def log_hyperparameter(name: str, value: Hyperparameter, size: int | None = None) -> jax.Array:
-    """Log of the hyperparameter `name`, sampled or fixed; `size` independent ones where given."""
+def hyperparameter(name: str, value: Hyperparameter, size: int | None = None) -> jax.Array:
+    """Sample the hyperparameter `name`, or fix it; `size` independent ones where given."""
     shape = () if size is None else (size,)
-    if isinstance(value, Gamma):
-        return jnp.log(numpyro.sample(name, dist.Gamma(value.shape, value.rate).expand(shape).to_event()))
-    return jnp.log(numpyro.deterministic(name, jnp.full(shape, float(value))))
+    match value:
+        case Gamma(first, second):
+            law = dist.Gamma(first, second)
+        case Beta(first, second):
+            law = dist.Beta(first, second)
+        case _:
+            return jnp.asarray(numpyro.deterministic(name, jnp.full(shape, float(value))))
+    return jnp.asarray(numpyro.sample(name, law.expand(shape).to_event()))
+
+
+def log_hyperparameter(name: str, value: Hyperparameter, size: int | None = None) -> jax.Array:
+    """Log of `hyperparameter`."""
+    return jnp.log(hyperparameter(name, value, size))
 
 
 def log_root(gamma: Hyperparameter, truncation: int) -> jax.Array:
@@ -95,7 +106,7 @@ def log_root(gamma: Hyperparameter, truncation: int) -> jax.Array:
     return log_weights
 
 
-def log_gamma(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> jax.Array:
+def log_gamma(name: str, log_shape: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     """Log of independent Gamma(exp(log_shape), 1) variates; sites `name`_log_h and `name`_x.
 
     A gamma variate of a shape a far below one is a product h exp(-x / a) of h ~ Gamma(a + 1, 1) and
@@ -107,7 +118,7 @@ def log_gamma(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> jax.Ar
     return jnp.subtract(log_h, x * jnp.exp(-log_shape))
 
 
-def log_dirichlet(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> jax.Array:
+def log_dirichlet(name: str, log_shape: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     """Log weights of independent Dirichlet rows, which are normalised gamma variates; site `name`."""
     log_weights = jax.nn.log_softmax(log_gamma(name, log_shape, shape))
     numpyro.deterministic(name, jnp.exp(log_weights))
@@ -115,10 +126,24 @@ def log_dirichlet(name: str, log_shape: jax.Array, shape: tuple[int, int]) -> ja
 
 
 def words(counts: np.ndarray, log_theta: jax.Array, eta: Hyperparameter) -> None:
-    """Draw the topics, site ``phi`` (K, V), and see the words, the topic of each token summed out."""
+    """Draw the topics, site ``phi`` (K, V), and see the words."""
     log_phi = log_dirichlet("phi", log_hyperparameter("eta", eta), (log_theta.shape[1], counts.shape[1]))
+    see_words(counts, log_theta, log_phi[None], np.zeros(len(counts), np.int64))
+
+
+def see_words(counts: np.ndarray, log_theta: jax.Array, log_phi: jax.Array, group: np.ndarray) -> None:
+    """See the words, the topic of each token summed out.
+
+    Parameters
+    ----------
+    counts : int (D, V)
+    log_theta : float (D, K)
+    log_phi : float (G, K, V)
+        Topics of each group.
+    group : int (D,)
+    """
     document, word = np.nonzero(counts)
-    log_p = logsumexp(log_theta[document] + log_phi.T[word], axis=1)
+    log_p = logsumexp(log_theta[document] + log_phi[group[document], :, word], axis=1)
     numpyro.factor("counts", jnp.sum(counts[document, word] * log_p))
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .contract import Gamma, Hyperparameter, Model
+from .contract import Hyperparameter, Model
 from .corpus import Corpus
+from .priors import Prior
 
 # JAX takes seconds to load, so that each builder imports the blocks when it is called.
 
@@ -114,10 +115,10 @@ def stan_counts(corpus: Corpus) -> dict[str, Any]:
 
 
 def stan_priors(model: Model) -> dict[str, Any]:
-    """How Stan is told of each hyperparameter: ``*_is_random``, and ``*_given``, its value or Gamma prior."""
+    """How Stan is told of each hyperparameter: ``*_is_random``; ``*_given``, its value or its prior's two."""
     data: dict[str, Any] = {}
     for name, value in model.hyperparameters().items():
-        random = isinstance(value, Gamma)
+        random = isinstance(value, Prior)
         data[f"{name}_is_random"] = int(random)
-        data[f"{name}_given"] = [value.shape, value.rate] if random else [float(value)]
+        data[f"{name}_given"] = list(value.parameters) if random else [float(value)]
     return data
