@@ -280,7 +280,12 @@ class Model(ABC):
 
     @abstractmethod
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """Return the data of ``stan/<id>.stan``, the same reference."""
+        """Return the data of `stan_program`, the same reference."""
+
+    @property
+    def stan_program(self) -> str:
+        """Name of the Stan program, ``stan/<name>.stan``: the model's id, unless it shares that of another."""
+        return self.card.id
 
     @property
     @abstractmethod

@@ -89,7 +89,7 @@ def run(
     parameters = model.reference_parameters
     data = model.stan_data(corpus, truncation)
     job = Job(
-        program=program_text(model.card.id),
+        program=program_text(model.stan_program),
         data={name: np.asarray(value).tolist() for name, value in data.items()},
         names=(*parameters, *STATISTICS),
         chains=chains,
