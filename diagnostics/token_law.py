@@ -5,7 +5,7 @@ comparison, in which interval around them it would have come out the same. So on
 its exact probability, and as many runs as there are outcomes show the law.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -220,23 +220,28 @@ def sweep_matrix(
 def conditional(move: Move, corpus: Corpus, token: int, name: str) -> Conditional:
     """Law of a token's topic among those in use, for `joint_ratio_test`; candidates are `Simulation`.
 
-    An outcome that changes more than the topic, as opening a topic breaks sticks, has a density of its own
-    and is left out: the others are compared given that it does not come up.
+    An outcome that changes a continuous variable, as opening a topic breaks sticks, has a density of its own
+    and is left out: the others are compared given that it does not come up. Other discrete variables of the
+    token may change with its topic.
     """
-    others = [key for key in move.before if key != "z"]
-    found = {
-        int(after["z"][token]): probability
-        for after, probability in zip(move.after, move.probability, strict=True)
-        if all(np.array_equal(move.before[key], after[key]) for key in others)
-    }
-    topics = np.arange(max(*found, *move.before["z"]) + 1)
-    candidates = []
-    for topic in topics:
+    discrete = [key for key, value in move.before.items() if value.dtype.kind != "f"]
+    candidates: dict[tuple[bytes, ...], tuple[Latents, float]] = {}
+    for after, probability in zip(move.after, move.probability, strict=True):
+        if all(np.array_equal(move.before[key], after[key]) for key in move.before.keys() - discrete):
+            candidates[_key(after, discrete)] = after, probability
+    found = [move.before["z"], *(after["z"] for after, _ in candidates.values())]
+    for topic in range(int(np.max(found)) + 1):
         z = move.before["z"].copy()
         z[token] = topic
-        candidates.append(Simulation(move.before | {"z": z}, corpus))
+        never = move.before | {"z": z}
+        candidates.setdefault(_key(never, discrete), (never, 0.0))
+    latents, probabilities = zip(*candidates.values(), strict=True)
     with np.errstate(divide="ignore"):
-        return Conditional(name, candidates, np.log([found.get(int(topic), 0.0) for topic in topics]))
+        return Conditional(name, [Simulation(at, corpus) for at in latents], np.log(probabilities))
+
+
+def _key(latents: Latents, names: Sequence[str]) -> tuple[bytes, ...]:
+    return tuple(latents[name].tobytes() for name in names)
 
 
 def conditionals(
@@ -244,7 +249,7 @@ def conditionals(
 ) -> Iterator[Conditional]:
     """Conditionals of tokens at random states, each drawn from the model, each token among all but the last.
 
-    States where some outcome is rarer than `RAREST` are passed over.
+    States where some outcome is rarer than `RAREST`, and yet possible, are passed over.
     """
     rng = np.random.default_rng(seed)
     while states > 0:
@@ -254,7 +259,8 @@ def conditionals(
         found = conditional(move, corpus, token, f"state {states}, token {token}")
         if np.all(np.isneginf(found.log_weights)):
             continue  # whatever the token does, more than its topic changes
-        if log_softmax([model.log_joint(*at) for at in found.candidates]).min() > np.log(RAREST):
+        implied = log_softmax([model.log_joint(*at) for at in found.candidates])
+        if implied[implied > -np.inf].min() > np.log(RAREST):
             states -= 1
             yield found
 

@@ -47,6 +47,22 @@ def _log_density(target, x):
 
 
 @kernel
+def draw_smoothing(rng, eta, totals, tally, n_words, prior):
+    """Slice-sample ``eta[0]`` in place.
+
+    Parameters
+    ----------
+    totals : int64 (K,)
+        Tokens of each topic.
+    tally : int64 (most + 1,)
+        How many of the n_kw have each value.
+    """
+    size = np.flatnonzero(tally)
+    target = LogSmoothing(totals, size, tally[size], float(n_words), prior)
+    eta[0] = math.exp(slice_sample(rng, target, math.log(eta[0]), 1.0))
+
+
+@kernel
 def update_smoothing(rng, topics, prior):
     """Slice-sample eta in place, unless it is fixed."""
     if not is_sampled(prior):
@@ -59,8 +75,5 @@ def update_smoothing(rng, topics, prior):
     for w in range(topics.n_listed.size):
         for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
             tally[topics.listed_count[j]] += 1
-    size = np.flatnonzero(tally)
-    target = LogSmoothing(
-        topics.total[: topics.n_topics[0]], size, tally[size], float(topics.n_listed.size), prior
-    )
-    topics.eta[0] = math.exp(slice_sample(rng, target, math.log(topics.eta[0]), 1.0))
+    totals = topics.total[: topics.n_topics[0]]
+    draw_smoothing(rng, topics.eta, totals, tally, topics.n_listed.size, prior)

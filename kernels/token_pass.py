@@ -129,7 +129,7 @@ def find_in_smooth_part(u, coefficient, doc_topics, n_doc_topics, is_doc_topic, 
         if u < 0.0:
             return found
     for k in range(n_topics):
-        if not is_doc_topic[k]:
+        if not is_doc_topic[k] and coefficient[k] > 0.0:
             found = k
             u -= coefficient[k]
             if u < 0.0:

@@ -39,7 +39,8 @@ def small_state(
     prior = np.zeros((n_groups, capacity))
     prior[:, :n_topics] = np.exp(rng.uniform(-3, 1, (n_groups, n_topics)))
     tokens = tokens_of(words, doc_ptr, np.sort(rng.integers(n_groups, size=len(lengths))), topic)
-    documents = sticks(prior, rest) if rest > 0.0 else FiniteDocuments(prior, np.zeros(1), np.ones(1))
+    finite = FiniteDocuments(prior, np.zeros(1), np.ones(1), prior > 0)
+    documents = sticks(prior, rest) if rest > 0.0 else finite
     return tokens, documents, dirichlet_topics(tokens, N_WORDS, n_topics, capacity, ETA), scratch(capacity)
 
 

@@ -15,10 +15,12 @@ DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]))
 MICRO = Corpus([0, 0, 1, 2, 1], [0, 3, 5], n_words=3, group=[0, 1])
 FIXED = {
     "lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
+    "group_lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
     "hdp": {"gamma": 1.5, "alpha": 0.8, "eta": 0.5},
     "mt_hdp": {"gamma": 1.5, "alpha0": 1.2, "alpha": 0.8, "eta": 0.5},
     "sparse_transfer": {"alpha": 1.5, "epsilon": 0.6, "a1": 2.0, "a2": 1.0, "eta": 0.5},
     "focused": {"alpha": 1.5, "gamma": 1.2, "eta": 0.5},
+    "cclda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5, "delta": 0.4, "gamma0": 1.5, "gamma1": 0.8},
 }
 LENGTHS_ARE_DATA = {"sparse_transfer", "focused"}
 

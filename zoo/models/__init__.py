@@ -3,13 +3,17 @@
 from typing import Any
 
 from ..contract import Card, Model
+from .cclda import Cclda
 from .focused import Focused
+from .group_lda import GroupLda
 from .hdp import Hdp
 from .lda import Lda
 from .mt_hdp import MtHdp
 from .sparse_transfer import SparseTransfer
 
-MODELS: dict[str, type[Model]] = {cls.card.id: cls for cls in (Lda, Hdp, MtHdp, SparseTransfer, Focused)}
+MODELS: dict[str, type[Model]] = {
+    cls.card.id: cls for cls in (Lda, GroupLda, Hdp, MtHdp, SparseTransfer, Focused, Cclda)
+}
 
 
 def get(model_id: str, **hyperparameters: Any) -> Model:

@@ -1,9 +1,7 @@
 """Latent Dirichlet allocation (Blei, Ng and Jordan 2003)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from itertools import product
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -12,17 +10,14 @@ import numpy as np
 from ... import kernels
 from ...kernels.lda import LdaState
 from .. import references
-from ..collapsed import (
-    CollapsedTopicModel,
-    draw_categorical,
-    prior_arrays,
-)
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..collapsed import draw_categorical
+from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
+from ..finite_family import FiniteFamily, common_snapshot, lda_kernels
 
 
 @dataclass(frozen=True)
-class Lda(CollapsedTopicModel):
+class Lda(FiniteFamily):
     """A fixed number of topics, symmetric Dirichlet priors on both sides.
 
     Latents: ``z`` (N,), ``alpha``, ``eta``.
@@ -63,74 +58,17 @@ class Lda(CollapsedTopicModel):
     eta: Hyperparameter = Gamma(1.0, 10.0)
 
     def __post_init__(self):
-        if self.n_topics < 1:
-            raise ValueError(f"n_topics: expected at least 1, found {self.n_topics}")
+        self.check_n_topics()
         self.check_hyperparameters()
 
-    def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
-        """Alpha for every topic, and nothing beside them."""
-        return np.append(np.full(self.n_topics, float(latents["alpha"])), 0.0)[None]
-
-    def log_sticks(self, latents: Latents) -> float:
-        """Zero: there are no sticks."""
-        return 0.0
-
-    def draw_topics(
-        self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
-    ) -> Latents:
-        """Draw proportions and from them the topics of the tokens."""
-        alpha = np.full(self.n_topics, float(hyper["alpha"]))
-        z: list[np.ndarray] = []
-        for length in design.doc_lengths:
-            log_weight = np.log(rng.gamma(alpha + 1.0)) - rng.exponential(size=alpha.size) / alpha
-            theta = np.exp(log_weight - log_weight.max())
-            z.append(rng.choice(self.n_topics, size=length, p=theta / theta.sum()))
-        return {"z": np.concatenate([*z, np.zeros(0, np.int64)])}
-
-    def unseated(self, corpus: Corpus) -> Latents:
-        """No token has a topic."""
-        return {"z": np.full(corpus.n_tokens, -1)}
-
-    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """See `Model.log_marginal`."""
-        latents = {"z": z, **hyper}
-        return self.log_assignments(latents, corpus) + self.log_likelihood(latents, corpus)
-
-    def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
-        """All K^N topics of the tokens."""
-        for z in product(range(self.n_topics), repeat=corpus.n_tokens):
-            yield np.array(z, np.int64)
+    def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
+        """One group: the model does not look at the corpus' own."""
+        return np.zeros(n_documents, np.int32)
 
     @classmethod
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
         """See `Model.kernels_of`."""
-        lda = import_module(f"{toolbox.__name__}.lda")
-
-        def load(latents: Latents, corpus: Corpus, model: Lda) -> LdaState:
-            priors = prior_arrays(model)
-            return lda.make_state(
-                corpus.words,
-                corpus.doc_ptr,
-                corpus.n_words,
-                model.n_topics,
-                latents["z"],
-                latents["alpha"],
-                latents["eta"],
-                priors["alpha"],
-                priors["eta"],
-            )
-
-        def make(sweep: Callable[..., None], about: str) -> Kernel:
-            def step(rng: np.random.Generator, state: LdaState) -> LdaState:
-                sweep(rng, state)
-                return state
-
-            return Kernel(load, step, _snapshot, lda.check, sweep, about=about)
-
-        return {
-            "sparse": make(lda.sparse_sweep, "collapsed Gibbs; a token costs as much as its non-zero counts"),
-            "dense": make(lda.dense_sweep, "collapsed Gibbs; a token costs as much as there are topics"),
-        }
+        return lda_kernels(toolbox, _snapshot)
 
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
@@ -154,11 +92,8 @@ class Lda(CollapsedTopicModel):
 
 
 def _snapshot(state: LdaState) -> Latents:
-    return {
-        "z": state.tokens.topic.astype(np.int64),
-        "alpha": np.array(state.documents.alpha[0]),
-        "eta": np.array(state.topics.eta[0]),
-    }
+    latents = common_snapshot(state)
+    return latents | {"alpha": latents["alpha"][0]}
 
 
 Lda.kernels = Lda.kernels_of(kernels)
