@@ -284,7 +284,7 @@ class Model(ABC):
 
     @property
     def stan_program(self) -> str:
-        """Name of the Stan program, ``stan/<name>.stan``: the model's id, unless it shares that of another."""
+        """Name of the Stan program, ``stan/<name>.stan``: the model's id, unless it shares another's."""
         return self.card.id
 
     @property

@@ -255,6 +255,11 @@ class PitmanYorFamily(FiniteFamily):
         return data | stan_priors(self)
 
     @property
+    def stan_program(self) -> str:
+        """One for the family."""
+        return "tpyp"
+
+    @property
     def reference_parameters(self) -> tuple[str, ...]:
         """See `Model.reference_parameters`."""
         return reference.PARAMETERS
