@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from . import (
+    associate,
     compare,
     demo,
     doctor,
@@ -81,6 +82,7 @@ def bnpzoo(
 app.command("list")(listing.list_models)
 app.command()(show.show)
 app.command()(simulate.simulate)
+app.command()(associate.associate)
 app.command()(fit.fit)
 app.command()(compare.compare)
 app.command()(evaluate.evaluate)

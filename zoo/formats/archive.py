@@ -20,7 +20,7 @@ from ..corpus import Corpus, CorpusError
 from ..corpus_fields import Covariate, as_integers, as_pointers
 from ..files import replace_on_success
 from .bow import from_counts
-from .plain import read_vocabulary
+from .plain import located, read_vocabulary
 
 REQUIRED = ("words", "doc_ptr", "vocab")
 OPTIONAL = ("group", "group_names", "segment_ptr", "in_order")
@@ -78,6 +78,12 @@ def _reason(error: Exception) -> str:
     """Say in one line why an array cannot be read."""
     reason = str(error).split("\n")[0] or type(error).__name__
     return "it holds a pickle, which may run code when it is read" if "allow_pickle" in reason else reason
+
+
+def read_sparse(path: Path) -> Any:
+    """Read a matrix that `scipy.sparse.save_npz` wrote."""
+    with located(path):
+        return _sparse_matrix(path)
 
 
 def _sparse_matrix(path: Path) -> Any:
