@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,14 +70,26 @@ class Associations:
 
     def matrix(self, group: int) -> sparse.csr_array:
         """P^g, float (V, V); entry (w, v) is the probability that v becomes w."""
-        rows = self.row_ptr[group * self.n_words : (group + 1) * self.n_words + 1]
-        cells = slice(rows[0], rows[-1])
-        shape = (self.n_words, self.n_words)
-        return sparse.csr_array((self.weight[cells], self.column[cells], rows - rows[0]), shape=shape)
+        return self._matrices[group]
+
+    @cached_property
+    def _matrices(self) -> list[sparse.csr_array]:
+        shape, out = (self.n_words, self.n_words), []
+        for g in range(self.n_groups):
+            rows = self.row_ptr[g * self.n_words : (g + 1) * self.n_words + 1]
+            cells = slice(rows[0], rows[-1])
+            out.append(
+                sparse.csr_array((self.weight[cells], self.column[cells], rows - rows[0]), shape=shape)
+            )
+        return out
+
+    @cached_property
+    def _columns(self) -> list[sparse.csc_array]:
+        return [matrix.tocsc() for matrix in self._matrices]
 
     def draw(self, group: int, sources: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw what words `sources` (n,) of a shared topic become in a group, int (n,)."""
-        columns = self.matrix(group).tocsc()
+        columns = self._columns[group]
         edges = np.concatenate([[0.0], np.cumsum(columns.data)])
         first, end = columns.indptr[sources], columns.indptr[sources + 1]
         u = edges[first] + rng.random(sources.size) * (edges[end] - edges[first])

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -178,6 +178,9 @@ class Probes(NamedTuple):
         return cls(pairs, documents, cells)
 
 
+type TokenStep = Literal["conditional", "reversible", "augmented"]
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A handwritten sampler of one model.
@@ -201,6 +204,9 @@ class Kernel:
         One line for the user.
     requires : mapping of str to object
         Fields of the model with which it always applies; with others `load` may refuse.
+    token_step : {"conditional", "reversible", "augmented"}
+        How a token moves: by a draw from its conditional given all else; by a reversible step; or given
+        variables that are not among the latents, so that the rung `joint` has nothing to compare with.
     """
 
     load: Callable[[Latents, Corpus, Any], Any]
@@ -211,6 +217,7 @@ class Kernel:
     exact: bool = True
     about: str = ""
     requires: Mapping[str, Any] = field(default_factory=dict)
+    token_step: TokenStep = "conditional"
 
 
 class Model(ABC):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels.pitman_yor import PitmanYorState
 from .collapsed import prior_arrays
-from .contract import Kernel, Latents
+from .contract import Kernel, Latents, TokenStep
 from .corpus import Corpus
 
 
@@ -18,7 +18,12 @@ def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
     pitman_yor = import_module(f"{toolbox.__name__}.pitman_yor")
     seats = import_module(f"{toolbox.__name__}.pitman_yor_seats")
 
-    def make(scheme: type, about: str, sweep: Callable[..., Any] = pitman_yor.sparse_sweep) -> Kernel:
+    def make(
+        scheme: type,
+        about: str,
+        sweep: Callable[..., Any] = pitman_yor.sparse_sweep,
+        token_step: TokenStep = "reversible",
+    ) -> Kernel:
         def load(latents: Latents, corpus: Corpus, model: Any) -> PitmanYorState:
             return pitman_yor.make_state(
                 corpus.words,
@@ -41,24 +46,22 @@ def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
             sweep(rng, state)
             return state
 
-        return Kernel(load, step, snapshot, pitman_yor.check, sweep, about=about)
-
-    def snapshot(state: PitmanYorState) -> Latents:
-        return {
-            "z": state.tokens.topic.astype(np.int64),
-            "association": pitman_yor.snapshot_association(state),
-            "alpha": state.documents.alpha.copy(),
-            "gamma": np.array(state.restaurants.base.eta[0]),
-            "b": state.restaurants.b.copy(),
-            "a": np.array(state.scheme.discount[0]),
-        }
+        return Kernel(
+            load, step, pitman_yor.snapshot, pitman_yor.check, sweep, about=about, token_step=token_step
+        )
 
     return {
-        "forced": make(
-            seats.Indicators, "table indicators; the only table of several customers keeps its head"
+        "forced": make(seats.Indicators, "table indicators; a word's only table keeps its head"),
+        "lock": make(seats.LockedIndicators, "table indicators; the head of a word's only table stays"),
+        "minus-one": make(seats.MinusOne, "table indicators of all tokens of a word but one"),
+        "tables": make(
+            seats.TableCounts, "table counts, drawn apart from the tokens", pitman_yor.tables_sweep
         ),
-        "lock": make(seats.LockedIndicators, "table indicators; heads of such a table stay where they are"),
-        "minus-one": make(seats.MinusOne, "table indicators of all customers of a word but one"),
-        "tables": make(seats.TableCounts, "table counts, drawn apart from the tokens"),
-        "seating": make(seats.Seating, "Chinese restaurants, the seating summed out"),
+        "seating": make(seats.Seating, "Chinese restaurants, who sits where summed out"),
+        "explicit": make(
+            seats.Indicators,
+            "table indicators; tokens given explicit bases; a token costs as much as there are topics",
+            pitman_yor.explicit_sweep,
+            "augmented",
+        ),
     }

@@ -7,12 +7,15 @@ from .cclda import Cclda
 from .focused import Focused
 from .group_lda import GroupLda
 from .hdp import Hdp
+from .hpyp import Hpyp
 from .lda import Lda
 from .mt_hdp import MtHdp
+from .pyp import Pyp
 from .sparse_transfer import SparseTransfer
+from .tpyp import Tpyp
 
 MODELS: dict[str, type[Model]] = {
-    cls.card.id: cls for cls in (Lda, GroupLda, Hdp, MtHdp, SparseTransfer, Focused, Cclda)
+    cls.card.id: cls for cls in (Lda, GroupLda, Hdp, MtHdp, SparseTransfer, Focused, Cclda, Tpyp, Hpyp, Pyp)
 }
 
 

@@ -38,7 +38,7 @@ class Pyp(PitmanYorFamily):
     card: ClassVar[Card] = Card(
         id="pyp",
         title="Pitman-Yor topic model of each group by itself",
-        summary="Topics whose words follow power laws, separately in each group of documents; a baseline.",
+        summary="Topics whose words follow power laws, separately in each group; a baseline.",
         citation=(
             "I. Sato and H. Nakagawa. Topic models with power-law using Pitman-Yor process. ACM SIGKDD "
             "International Conference on Knowledge Discovery and Data Mining, pages 673-682, 2010. As PYP in "
@@ -52,8 +52,8 @@ class Pyp(PitmanYorFamily):
             Equation("Section 6.2", r"\phi_{gk} \sim \mathrm{PYP}(a, b_k, \phi^0_{gk})", "topic in a group"),
         ),
         errata=(
-            "Chen et al. do not say what the topics' base is: a Dirichlet variable of each group here. Of Sato "
-            "and Nakagawa's model this has the topics only, and documents of latent Dirichlet allocation.",
+            "Chen et al. do not say what the topics' base is; here each group has a Dirichlet variable. Of "
+            "Sato and Nakagawa's model this has the topics, with documents of latent Dirichlet allocation.",
         ),
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),

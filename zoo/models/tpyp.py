@@ -42,7 +42,7 @@ class Tpyp(PitmanYorFamily):
     card: ClassVar[Card] = Card(
         id="tpyp",
         title="Differential topic model (transformed Pitman-Yor process)",
-        summary="Groups of documents share topics, with words of their own for them; words follow power laws.",
+        summary="Groups of documents share topics, with words of their own for them; power laws.",
         citation=CITATION,
         bibtex_key="chen2015differential",
         equations=(
@@ -71,9 +71,9 @@ class Tpyp(PitmanYorFamily):
             "place in the model. Variant `lock` leaves such a token where it is. The default never takes it "
             "for the head; then tokens join an only table with the full weight S^{m+1}_1 / S^m_1, without "
             "the factor (m - t + 1) / (m + 1).",
-            "The matrices of Section 6.2.2 have rows of equal entries; it is the columns that must sum to 1.",
-            "Section 5.1: the density of b is not log-concave, as adaptive rejection sampling needs it to be, "
-            "and under a flat prior not proper. Slice moves under a Gamma prior take its place here.",
+            "The matrices of Section 6.2.2 have rows of equal entries; the columns must sum to 1.",
+            "Section 5.1: the density of b is not log-concave, as adaptive rejection sampling needs it to "
+            "be, and under a flat prior not proper. Here it has a Gamma prior and slice moves.",
         ),
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
