@@ -3,11 +3,12 @@
 A mutant is a small change in the source of the kernels, of the sort that a programmer makes.
 """
 
+from .mutants_collections import COLLECTIONS_MUTANTS
 from .mutants_focused import FOCUSED_MUTANTS
 from .mutants_sparse_transfer import SPARSE_TRANSFER_MUTANTS
 from .toolbox import Change, Mutant
 
-ALL = ("lda", "hdp", "mt_hdp")
+ALL = ("lda", "group_lda", "hdp", "mt_hdp")
 STICKS = ("hdp", "mt_hdp")
 OLD = "coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)"
 DROP = "    drop_empty_topics(state.tokens, state.documents, state.topics)\n"
@@ -95,7 +96,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "the density of eta lacks one Gamma(V eta) a topic",
     ),
     Mutant(
-        "parts-forgotten", ("lda",),
+        "parts-forgotten", ("lda", "group_lda", "cclda"),
         Change("random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
         "the rate of alpha lacks the factor K",
     ),
@@ -178,6 +179,7 @@ MUTANTS: tuple[Mutant, ...] = (
         Change("hdp.py", "            a += 1.0\n", "            a += 0.0\n"),
         "the sticks of a new topic are broken as if no token had chosen it",
     ),
+    *COLLECTIONS_MUTANTS,
     *FOCUSED_MUTANTS,
     *SPARSE_TRANSFER_MUTANTS,
 )  # fmt: skip

@@ -125,6 +125,8 @@ def update_origins(rng, topics, prior0, prior1):
     As `concentration`, for the two parameters of a Beta distribution: given them the likelihood is
     ``gamma0^tables0 gamma1^tables1 prod q^(gamma0 + gamma1)`` with ``q ~ Beta(gamma0 + gamma1, n)``.
     """
+    if not (is_sampled(prior0) or is_sampled(prior1)):
+        return
     gamma0, gamma1 = topics.gamma0[0], topics.gamma1[0]
     tables0, tables1, rate = 0, 0, 0.0
     for g in range(topics.n_shared.shape[0]):
@@ -148,7 +150,6 @@ def update_words(rng, parameter, count, total, prior):
     tally = np.zeros(count.max() + 1, np.int64)
     for n in count.flat:
         tally[n] += 1
-    tally[0] = 0
     draw_smoothing(rng, parameter, total.ravel(), tally, count.shape[1], prior)
 
 

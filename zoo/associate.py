@@ -53,9 +53,7 @@ def associations_of(strength: Any, n_groups: int, most: int = 10) -> Association
         )
     chosen = (cells.data > 0) & (cells.row != cells.col)
     row, column, value = cells.row[chosen], cells.col[chosen], cells.data[chosen]
-    order = np.lexsort(
-        (column, -value, row)
-    )  # of words that belong to w as much, the first in the vocabulary
+    order = np.lexsort((column, -value, row))  # ties in the order of the vocabulary
     row, column = row[order], column[order]
     rank = np.arange(row.size) - np.searchsorted(row, row)
     near = rank < most - 1

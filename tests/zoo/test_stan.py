@@ -27,14 +27,17 @@ json.dump([posterior.log_prob(point) for point in job["points"]], open(sys.argv[
 PRIOR = Gamma(1.5, 2.0)
 MODELS = {
     "lda": {"n_topics": 3, "alpha": PRIOR, "eta": PRIOR},
+    "group_lda": {"n_topics": 2, "alpha": PRIOR, "eta": PRIOR},
     "hdp": {"gamma": PRIOR, "alpha": PRIOR, "eta": PRIOR},
     "mt_hdp": {"gamma": PRIOR, "alpha0": PRIOR, "alpha": PRIOR, "eta": PRIOR},
     "sparse_transfer": {"alpha": PRIOR, "eta": PRIOR},
     "focused": {"alpha": PRIOR, "gamma": PRIOR, "eta": PRIOR},
+    "cclda": {"n_topics": 2, **dict.fromkeys(("alpha", "eta", "delta", "gamma0", "gamma1"), PRIOR)},
 }
-BLOCKS = ("gamma", "alpha0", "alpha", "eta", "sticks", "log_sticks", "shape", "tasks_log_h", "tasks_x",
-          "weight_log_h", "weight_x", "strength_log_h", "strength_x", "theta_log_h", "theta_x", "g_log_h",
-          "g_x", "phi_log_h", "phi_x")  # fmt: skip
+BLOCKS = ("gamma", "alpha0", "alpha", "eta", "delta", "gamma0", "gamma1", "sticks", "log_sticks", "shape",
+          "tasks_log_h", "tasks_x", "weight_log_h", "weight_x", "strength_log_h", "strength_x",
+          "theta_log_h", "theta_x", "g_log_h", "g_x", "phi_log_h", "phi_x", "sigma_log_h", "sigma_x",
+          "origin_log_h", "origin_x")  # fmt: skip
 """Blocks of parameters in the order in which the Stan programs declare those that they have."""
 
 

@@ -1,0 +1,77 @@
+"""Deliberately wrong kernels of the models of several collections; see `mutants`."""
+
+from .toolbox import Change, Mutant
+
+
+def _cclda(name: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"cclda-{name}", ("cclda",), Change("cclda.py", find, replace), about, "dense")
+
+
+COLLECTIONS_MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "lengths-of-all-collections",
+        ("group_lda",),
+        Change("lda.py", "lengths[tokens.group == g]", "lengths"),
+        "the alpha of a collection is drawn given the lengths of all documents",
+    ),
+    Mutant(
+        "topics-of-all-collections",
+        ("group_lda",),
+        Change("lda.py", "np.count_nonzero(documents.may_have[g])", "documents.may_have.shape[1]"),
+        "the alpha of a collection is drawn as if its documents could have the topics of the others",
+    ),
+    _cclda(
+        "own-count-kept",
+        "                doc_count[old] -= 1\n",
+        "",
+        "a token is not taken out of the counts of its document",
+    ),
+    _cclda(
+        "shared-total-of-one",
+        "/ (topics.total[0, k] + n_words * eta)",
+        "/ (n_shared + n_words * eta)",
+        "shared words are normalised by the tokens of one collection",
+    ),
+    _cclda(
+        "origin-not-normalised",
+        " / (gamma0 + gamma1 + n_shared + n_own)",
+        "",
+        "that a topic has many tokens in a collection makes it more likely, by its counts of origins",
+    ),
+    _cclda(
+        "origins-swapped",
+        "in_document * (gamma1 + n_own)",
+        "in_document * (gamma0 + n_own)",
+        "own words have the Beta parameter of shared ones",
+    ),
+    _cclda(
+        "own-words-of-eta",
+        "/ (n_own + n_words * delta)",
+        "/ (n_own + n_words * eta)",
+        "own words are normalised with the parameter of shared ones",
+    ),
+    _cclda(
+        "shared-count-stale",
+        "    if own == 0:\n",
+        "    if own == 0 and change > 0:\n",
+        "a collection's tokens with shared words are counted in and never out",
+    ),
+    _cclda(
+        "counts-for-tables",
+        "tables1 += crt(rng, n1, gamma1)",
+        "tables1 += n1",
+        "every token with an own word has a table of its own when gamma1 is drawn",
+    ),
+    _cclda(
+        "mass-of-one-origin",
+        "log_beta_variate(rng, gamma0 + gamma1, float(n0 + n1))",
+        "log_beta_variate(rng, gamma0, float(n0 + n1))",
+        "the mass of both origins is taken for that of shared words when they are drawn",
+    ),
+    _cclda(
+        "eta-of-all-words",
+        "topics.eta, topics.count[:1], topics.total[:1]",
+        "topics.eta, topics.count, topics.total",
+        "the parameter of shared words is drawn as if it were that of own words, too",
+    ),
+)
