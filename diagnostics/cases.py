@@ -2,7 +2,7 @@
 
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..zoo.contract import Design, Gamma, Kernel, Model
+from ..zoo.associations import Associations
+from ..zoo.contract import Design, Kernel, Model
 from ..zoo.models import MODELS
+from ..zoo.priors import Beta, Gamma, Prior
 from .geweke import geweke
 from .mutants import mutant_by_id
 from .oracle import Oracle, agrees_with_oracle
@@ -20,6 +22,7 @@ from .reference import agrees_with_references
 from .sbc import sbc
 from .sequential import sequential
 from .subject import ModelSubject
+from .token_balance import balance
 from .token_law import joint
 from .toolbox import PLAIN_PYTHON, Change, load_toolbox, source_hash
 from .verdict import Verdict
@@ -46,24 +49,36 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 """Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
 
-PRIOR = Gamma(2.0, 2.0)
-"""Of every hyperparameter."""
+PRIORS: Mapping[type[Prior], Prior] = {Gamma: Gamma(2.0, 2.0), Beta: Beta(2.0, 2.0)}
+"""Of every hyperparameter, by the kind that it may have."""
 
-FIXED = 1.5
+FIXED: Mapping[type[Prior], float] = {Gamma: 1.5, Beta: 0.6}
 """Every hyperparameter before the oracle of budget ``ci``, which is exact then."""
 
-DESIGN = Design(np.array([6, 5, 0, 7]), n_words=4, group=np.array([0, 0, 1, 1]))
+
+def _neighbours(n_words: int) -> Associations:
+    """Words that stay what they are in one group, and may become the next in the other."""
+    stays = np.linspace(0.4, 0.8, n_words)
+    return Associations.of([np.eye(n_words), np.diag(stays) + np.roll(np.diag(1.0 - stays), 1, axis=0)])
+
+
+DESIGN = Design(np.array([6, 5, 0, 7]), n_words=4, group=np.array([0, 0, 1, 1]), associations=_neighbours(4))
 """Small enough to be fast; has an empty document, two groups, and two documents of one group in a row."""
 
-MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1])).corpus(np.array([0, 1, 0, 1, 1]))
+MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1]), associations=_neighbours(2)).corpus(
+    np.array([0, 1, 0, 1, 1])
+)
 """Small enough for the oracle to enumerate."""
 
 
-REFERENCE_DESIGN = Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2)
+REFERENCE_DESIGN = Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2, associations=_neighbours(6))
 """Small enough for NUTS to mix."""
 
-REFERENCE_PRIORS = {"gamma": 0.7}
-"""Hyperparameters before the references; a small gamma, so that six sticks are enough, else Gamma(4, 4)."""
+REFERENCE_PRIORS: Mapping[type[Prior], Prior] = {Gamma: Gamma(4.0, 4.0), Beta: Beta(4.0, 4.0)}
+"""Of hyperparameters before the references."""
+
+REFERENCE_GAMMA = 0.7
+"""Of nonparametric models before the references; small, so that six sticks are enough."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +135,15 @@ class Case:
         """Make the model, small, its hyperparameters sampled unless the oracle is to be exact."""
         cls = MODELS[self.model]
         small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
-        names = cls().hyperparameters()
+        kinds = {name: cls().range_of(name).prior for name in cls().hyperparameters()}
         if self.rung == "reference":
-            return cls(**small, **{name: REFERENCE_PRIORS.get(name, Gamma(4.0, 4.0)) for name in names})
-        hyper = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIOR
+            hyper: dict[str, Any] = {name: REFERENCE_PRIORS[kind] for name, kind in kinds.items()}
+            if "gamma" in hyper and "nonparametric" in cls.card.tags:
+                hyper["gamma"] = REFERENCE_GAMMA
+            return cls(**small, **hyper)
+        values = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIORS
         required = cls.kernels[self.variant].requires
-        return cls(**small, **required, **dict.fromkeys(names, hyper))
+        return cls(**small, **required, **{name: values[kind] for name, kind in kinds.items()})
 
     @property
     def fingerprint(self) -> str:
@@ -178,7 +196,8 @@ def climb(
     progress : (done, total) -> None, optional
     """
     if case.rung == "joint":
-        return joint(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
+        judge = balance if case.kernel.token_step == "reversible" else joint
+        return judge(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
     if case.rung == "reference":
         model = case.make_model()
         corpus = model.simulate(REFERENCE_DESIGN, np.random.default_rng(case.seed)).corpus

@@ -5,6 +5,7 @@ A mutant is a small change in the source of the kernels, of the sort that a prog
 
 from .mutants_collections import COLLECTIONS_MUTANTS
 from .mutants_focused import FOCUSED_MUTANTS
+from .mutants_pitman_yor import PITMAN_YOR_MUTANTS
 from .mutants_sparse_transfer import SPARSE_TRANSFER_MUTANTS
 from .toolbox import Change, Mutant
 
@@ -181,6 +182,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *COLLECTIONS_MUTANTS,
     *FOCUSED_MUTANTS,
+    *PITMAN_YOR_MUTANTS,
     *SPARSE_TRANSFER_MUTANTS,
 )  # fmt: skip
 

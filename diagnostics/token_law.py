@@ -5,7 +5,7 @@ comparison, in which interval around them it would have come out the same. So on
 its exact probability, and as many runs as there are outcomes show the law.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -280,9 +280,15 @@ def joint(
     states : int
     seed : int
     """
+    laws = conditionals(kernel, model, design, states, seed)
+    return judged(name, lambda at: model.log_joint(*at), laws)
+
+
+def judged(name: str, log_density: Callable[[Any], float], laws: Iterable[Conditional]) -> Verdict:
+    """Verdict on laws that are read off as this asks for them."""
     try:
-        laws = list(conditionals(kernel, model, design, states, seed))
+        found = list(laws)
     except Exception as error:
         message = f"The law of a token cannot be read off: {type(error).__name__}: {error}."
         return Verdict("joint", name, "broken", message, 0.0)
-    return joint_ratio_test(name, lambda at: model.log_joint(*at), laws)
+    return joint_ratio_test(name, log_density, found)

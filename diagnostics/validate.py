@@ -36,7 +36,8 @@ def cases_of(
         All that the model's card claims and the budget has, unless given. The references judge the first
         variant only: they say nothing of one kernel that another rung does not say sooner.
     variant : str, optional
-        All that are exact, unless given.
+        All that are exact, unless given. One whose tokens move given more than the latents has no rung
+        ``joint``.
     budget : str
     seed : int
 
@@ -59,7 +60,9 @@ def cases_of(
         Case(model_id, name, rung, budget, seed)
         for name in ([variant] if variant else [v for v, kernel in variants.items() if kernel.exact])
         for rung in climbed
-        if rung in (rungs or climbed) and (rung != "reference" or name == default)
+        if rung in (rungs or climbed)
+        and (rung != "reference" or name == default)
+        and (rung != "joint" or variants[name].token_step != "augmented")
     ]
 
 

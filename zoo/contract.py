@@ -231,6 +231,8 @@ class Model(ABC):
 
     ``stick`` is an axis over topics whose length changes from draw to draw.
     """
+    has_versions: ClassVar[bool] = False
+    """Whether topic k of one group is a version of topic k of another."""
 
     @classmethod
     @abstractmethod
@@ -248,6 +250,10 @@ class Model(ABC):
     @abstractmethod
     def log_joint(self, latents: Latents, corpus: Corpus) -> float:
         """Log density of latents and data that every conditional must agree with; slow and obvious."""
+
+    def log_multiplicity(self, latents: Latents, corpus: Corpus) -> float:
+        """Log of how many values of the latents, all as likely, are one state to a kernel."""
+        return 0.0
 
     @abstractmethod
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:

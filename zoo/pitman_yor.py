@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import gammaln
 
 from . import references_pitman_yor as reference
 from .associations import Associations
@@ -171,6 +172,17 @@ class PitmanYorFamily(FiniteFamily):
         concentrations = np.tile(b, corpus.n_groups)
         seated = sum(log_rising(x, a, m, t) for x, (m, t) in zip(concentrations, totals, strict=True))
         return seated + cells.log_seatings(a) + self._log_sent(latents, corpus)
+
+    def log_multiplicity(self, latents: Latents, corpus: Corpus) -> float:
+        """See `Model.log_multiplicity`: of the tokens of a cell any t may head its tables, in any order."""
+        z, association = latents["z"], latents["association"]
+        heads = association >= 0
+        restaurant = self._restaurants(z, corpus)
+        cells = Cells.of(restaurant, corpus.words, heads, corpus.n_words)
+        cell_of = (restaurant * corpus.n_words + corpus.words)[heads]
+        _, sent = np.unique(np.column_stack([cell_of, association[heads]]), axis=0, return_counts=True)
+        m, t = cells.customers, cells.tables
+        return float(np.sum(gammaln(m + 1) - gammaln(m - t + 1)) - np.sum(gammaln(sent + 1)))
 
     def _log_sent(self, latents: Latents, corpus: Corpus) -> float:
         """Log probability of what the tables sent for, and of what that became."""

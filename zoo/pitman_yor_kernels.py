@@ -16,10 +16,9 @@ from .corpus import Corpus
 def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
     """Make the samplers; see `Model.kernels_of`."""
     pitman_yor = import_module(f"{toolbox.__name__}.pitman_yor")
-    seats = import_module(f"{toolbox.__name__}.pitman_yor_seats")
 
     def make(
-        scheme: type,
+        scheme: str,
         about: str,
         sweep: Callable[..., Any] = pitman_yor.sparse_sweep,
         token_step: TokenStep = "reversible",
@@ -50,18 +49,14 @@ def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
             load, step, pitman_yor.snapshot, pitman_yor.check, sweep, about=about, token_step=token_step
         )
 
-    return {
-        "forced": make(seats.Indicators, "table indicators; a word's only table keeps its head"),
-        "lock": make(seats.LockedIndicators, "table indicators; the head of a word's only table stays"),
-        "minus-one": make(seats.MinusOne, "table indicators of all tokens of a word but one"),
-        "tables": make(
-            seats.TableCounts, "table counts, drawn apart from the tokens", pitman_yor.tables_sweep
-        ),
-        "seating": make(seats.Seating, "Chinese restaurants, who sits where summed out"),
-        "explicit": make(
-            seats.Indicators,
-            "table indicators; tokens given explicit bases; a token costs as much as there are topics",
-            pitman_yor.explicit_sweep,
-            "augmented",
-        ),
+    variants = {
+        "forced": "table indicators; a word's only table keeps its head",
+        "lock": "table indicators; the head of a word's only table stays",
+        "minus-one": "table indicators of all tokens of a word but one",
+        "tables": "table counts, drawn apart from the tokens",
+        "seating": "Chinese restaurants, who sits where summed out",
+    }
+    explicit = "table indicators; tokens given explicit bases; a token costs as much as there are topics"
+    return {name: make(name, about) for name, about in variants.items()} | {
+        "explicit": make("forced", explicit, pitman_yor.explicit_sweep, "augmented")
     }

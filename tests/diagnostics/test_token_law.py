@@ -20,7 +20,7 @@ SAMPLERS = [
     for model, cls in MODELS.items()
     if "joint" in cls.card.evidence
     for variant, kernel in cls.kernels.items()
-    if kernel.exact
+    if kernel.exact and kernel.token_step == "conditional"
 ]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.subject import ModelSubject
+from bnpzoo.zoo.associations import Associations
 from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.inference import corpus_of, latents_of, load, model_of, sample, save
@@ -11,8 +12,16 @@ from bnpzoo.zoo.models import MODELS, get, list_models
 from scipy.stats import chisquare
 
 FALSE_ALARM_RATE = 1e-5
-DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]))
-MICRO = Corpus([0, 0, 1, 2, 1], [0, 3, 5], n_words=3, group=[0, 1])
+
+
+def associations(n_words):
+    """Words that may become any other, in two groups; for the models that need them."""
+    rng = np.random.default_rng(n_words)
+    return Associations.of(rng.dirichlet(np.ones(n_words), (2, n_words)).transpose(0, 2, 1))
+
+
+DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]), associations=associations(6))
+MICRO = Corpus([0, 0, 1, 2, 1], [0, 3, 5], n_words=3, group=[0, 1], associations=associations(3))
 FIXED = {
     "lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
     "group_lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
@@ -20,6 +29,9 @@ FIXED = {
     "mt_hdp": {"gamma": 1.5, "alpha0": 1.2, "alpha": 0.8, "eta": 0.5},
     "sparse_transfer": {"alpha": 1.5, "epsilon": 0.6, "a1": 2.0, "a2": 1.0, "eta": 0.5},
     "focused": {"alpha": 1.5, "gamma": 1.2, "eta": 0.5},
+    "tpyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": 1.3, "a": 0.6},
+    "hpyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": -0.2, "a": 0.6},
+    "pyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": 1.3, "a": 0.0},
     "cclda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5, "delta": 0.4, "gamma0": 1.5, "gamma1": 0.8},
 }
 LENGTHS_ARE_DATA = {"sparse_transfer", "focused"}
@@ -114,9 +126,10 @@ def test_marginal_sums_to_one_over_words_and_topics(model_id):
     hyper = model.draw_hyperparameters(Design.of(MICRO), np.random.default_rng(0))
 
     def total(n_words):
+        design = Design(np.array([2, 1]), n_words, np.array([0, 1]), associations=associations(n_words))
         out = 0.0
         for word in np.ndindex((n_words,) * 3):
-            corpus = Corpus(list(word), [0, 2, 3], n_words=n_words, group=[0, 1])
+            corpus = design.corpus(np.array(word))
             out += sum(np.exp(model.log_marginal(z, corpus, hyper)) for z in model.assignments(corpus))
         return out
 
@@ -129,8 +142,8 @@ def test_marginal_sums_to_one_over_words_and_topics(model_id):
 def test_generator_agrees_with_the_marginal(model_id):
     """Frequencies of simulated topics against their exact probabilities, at the stated false-alarm rate."""
     model = get(model_id, **FIXED[model_id])
-    design = Design(np.array([3, 2]), 1, group=np.array([0, 1]))
-    corpus = Corpus(np.zeros(5, int), [0, 3, 5], n_words=1, group=[0, 1])
+    design = Design(np.array([3, 2]), 1, group=np.array([0, 1]), associations=associations(1))
+    corpus = design.corpus(np.zeros(5, int))
     rng = np.random.default_rng(0)
     hyper = model.draw_hyperparameters(design, rng)
     exact = {tuple(z): np.exp(model.log_marginal(z, corpus, hyper)) for z in model.assignments(corpus)}
@@ -160,8 +173,8 @@ def test_kernel_agrees_with_the_oracle(model_id, variant):
 
 @every_model
 def test_bad_hyperparameters_are_named(model_id):
-    with pytest.raises(ValueError, match="eta: expected a positive number or a Gamma prior, found -1"):
-        get(model_id, eta=-1)
+    with pytest.raises(ValueError, match="alpha: expected a positive number or a Gamma prior, found -1"):
+        get(model_id, alpha=-1)
     with pytest.raises(ValueError, match=f"{model_id}: .*nonsense"):
         get(model_id, nonsense=1)
     with pytest.raises(
