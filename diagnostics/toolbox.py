@@ -35,7 +35,7 @@ class Change:
 
 PLAIN_PYTHON = Change(
     "jit.py",
-    'numba.njit(cache=True, nogil=True, error_model="numpy")(function)',
+    'numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)',
     "function",
 )
 """Leaves the kernels uncompiled: slower, but any object with the methods of a generator will do."""

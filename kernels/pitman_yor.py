@@ -9,16 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import kernel
-from .lda import FiniteDocuments, finite_documents
-from .pitman_yor_seats import Indicators, Scheme
+from .lda import FiniteDocuments, check_documents, finite_documents, update_alpha
+from .pitman_yor_hyper import update_a, update_b, update_gamma
+from .pitman_yor_seats import SCHEMES, TABLES, Scheme
 from .pitman_yor_state import Associations, Restaurants, SameWord, cells_of, empty_restaurants, seat_all
-from .pitman_yor_tokens import PassScratch, dense_pass, pass_scratch
+from .pitman_yor_tables import explicit_pass, redraw_all_tables
+from .pitman_yor_tokens import PassScratch, dense_pass, pass_scratch, sparse_pass
 from .state import Tokens, tokens_of
 from .stirling import stirling_ratios
 
 
 class PitmanYorState(NamedTuple):
-    """State of a chain; priors are (shape, rate), that of a two shapes, or zeros for a fixed value."""
+    """State of a chain; priors are (shape, rate), that of `a` two shapes; zeros for a fixed value."""
 
     tokens: Tokens
     documents: FiniteDocuments
@@ -33,11 +35,48 @@ class PitmanYorState(NamedTuple):
 
 
 @kernel
+def finish_sweep(rng, state):
+    """Move tables, where tokens cannot, and the hyperparameters."""
+    restaurants, scheme = state.restaurants, state.scheme
+    if scheme.rule[0] == TABLES:
+        redraw_all_tables(rng, restaurants, state.orders, scheme)
+    update_alpha(rng, state.tokens, state.documents, state.scratch, state.alpha_prior)
+    update_b(rng, restaurants, scheme.discount[0], state.b_prior)
+    update_a(rng, restaurants, scheme, state.a_prior)
+    update_gamma(rng, restaurants, state.gamma_prior)
+
+
+@kernel
+def passes(state):
+    """Return what a pass over the tokens takes."""
+    return state.tokens, state.documents, state.restaurants, state.orders, state.scheme, state.scratch
+
+
+@kernel
+def sparse_sweep(rng, state):
+    """One sweep: tokens by the sparse pass, then tables and hyperparameters. Mutates `state`."""
+    sparse_pass(rng, *passes(state))
+    finish_sweep(rng, state)
+
+
+@kernel
 def dense_sweep(rng, state):
-    """One sweep with the dense token pass. Mutates `state`."""
-    dense_pass(
-        rng, state.tokens, state.documents, state.restaurants, state.orders, state.scheme, state.scratch
-    )
+    """One sweep: tokens by the dense pass, then tables and hyperparameters. Mutates `state`."""
+    dense_pass(rng, *passes(state))
+    finish_sweep(rng, state)
+
+
+@kernel
+def explicit_sweep(rng, state):
+    """One sweep: phi0, tokens given phi0, what tables send for, hyperparameters. Mutates `state`."""
+    passes = (state.tokens, state.documents, state.restaurants, state.orders, state.scheme, state.scratch)
+    if np.any(
+        state.tokens.topic < 0
+    ):  # phi0 without tables would be a draw from the prior, and may underflow
+        dense_pass(rng, *passes)
+    else:
+        explicit_pass(rng, *passes)
+    finish_sweep(rng, state)
 
 
 def make_state(
@@ -56,7 +95,7 @@ def make_state(
     row_ptr=None,
     column=None,
     weight=None,
-    scheme=Indicators,
+    scheme="forced",
 ) -> PitmanYorState:
     """State that stands at topics `z` (-1 throughout: not seated yet) and the given tables.
 
@@ -76,8 +115,8 @@ def make_state(
     column : int (nnz,), optional
     weight : float (nnz,), optional
         Rows ``g V + w`` of P_g; without them P = I.
-    scheme : type
-        A class of `pitman_yor_seats`.
+    scheme : str
+        One of `pitman_yor_seats.SCHEMES`.
 
     Raises
     ------
@@ -106,7 +145,11 @@ def make_state(
         documents=finite_documents(np.ones((n_groups, n_topics), np.bool_), alpha),
         restaurants=restaurants,
         orders=orders,
-        scheme=scheme(stirling_ratios(int(occurrences.max(initial=0)), float(a)), np.array([float(a)])),
+        scheme=Scheme(
+            rule=np.array([SCHEMES.index(scheme)], np.int64),
+            ratios=stirling_ratios(int(occurrences.max(initial=0)), float(a)),
+            discount=np.array([float(a)]),
+        ),
         scratch=pass_scratch(n_topics),
         alpha_prior=np.array(priors["alpha"], float),
         b_prior=np.array(priors["b"], float),
@@ -123,8 +166,8 @@ def associations(row_ptr, column, weight, occurrences, n_words) -> Associations:
     row_sum = np.bincount(row_of, weight, minlength=occurrences.size)
     for cell in np.flatnonzero((occurrences > 0) & (row_sum == 0.0)):
         raise ValueError(
-            f"word {cell % n_words} occurs in group {cell // n_words}; expected an association with a word of "
-            "the shared topics"
+            f"word {cell % n_words} occurs in group {cell // n_words}; expected an association with a word "
+            "of the shared topics"
         )
     n_tokens = int(occurrences.sum())
     sizes = np.bincount(row_of, minlength=occurrences.size)
@@ -139,33 +182,35 @@ def associations(row_ptr, column, weight, occurrences, n_words) -> Associations:
     )
 
 
-def snapshot_association(state: PitmanYorState) -> np.ndarray:
-    """Word that the table sent for which a token heads, -1 for other tokens; int64 (N,).
+def snapshot(state: PitmanYorState) -> dict[str, np.ndarray]:
+    """Latents: ``z``, ``association`` and the hyperparameters, as `make_state` takes them.
 
-    Which tokens head the tables is not part of the state: the first ones of each topic and cell do.
+    Which tokens head the tables is not part of a state: the first ones of each topic and cell do.
     """
-    tokens, restaurants, orders = state.tokens, state.restaurants, state.orders
-    n_words, n_topics = int(restaurants.n_words[0]), restaurants.b.size
-    cells = cells_of(tokens, n_words)
-    key = cells * n_topics + tokens.topic
-    order = np.argsort(key, kind="stable")
-    first = np.searchsorted(key[order], key[order])
+    return {
+        "z": state.tokens.topic.astype(np.int64),
+        "association": _association(state),
+        "alpha": state.documents.alpha.copy(),
+        "b": state.restaurants.b.copy(),
+        "a": np.array(state.scheme.discount[0]),
+        "gamma": np.array(state.restaurants.base.eta[0]),
+    }
+
+
+def _association(state: PitmanYorState) -> np.ndarray:
+    tokens, restaurants = state.tokens, state.restaurants
+    n_topics = restaurants.b.size
+    key = cells_of(tokens, int(restaurants.n_words[0])) * n_topics + tokens.topic
+    by_key = np.argsort(key, kind="stable")
     rank = np.empty(key.size, np.int64)  # of a token among those of its topic and cell
-    rank[order] = np.arange(key.size) - first
-    cell_of, topic, n_tables = _entries(restaurants)
-    out = np.full(key.size, -1)
-    if isinstance(orders, SameWord):
-        seated = cell_of * n_topics + topic
-        at = np.argsort(seated)
-        is_head = rank < n_tables[at][np.searchsorted(seated[at], key)]
-        out[is_head] = tokens.words[is_head]
-        return out
-    sent_cell, sent_topic, sent_word = _orders(restaurants, orders)
-    sent = sent_cell * n_topics + sent_topic
-    by_key = np.argsort(sent, kind="stable")
-    start = np.searchsorted(sent[by_key], key)
-    is_head = start + rank < np.searchsorted(sent[by_key], key, side="right")
-    out[is_head] = sent_word[by_key][(start + rank)[is_head]]
+    rank[by_key] = np.arange(key.size) - np.searchsorted(key[by_key], key[by_key])
+    cell, topic, word = _orders(restaurants, state.orders)
+    sent = np.sort((cell * n_topics + topic) * int(restaurants.n_words[0]) + word)
+    sent_key, sent_word = np.divmod(sent, int(restaurants.n_words[0]))
+    place = np.searchsorted(sent_key, key) + rank
+    heads = place < np.searchsorted(sent_key, key, side="right")
+    out = np.full(key.size, -1, np.int64)
+    out[heads] = sent_word[place[heads]]
     return out
 
 
@@ -176,13 +221,50 @@ def _in_use(start: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return start[owner] + within, owner
 
 
-def _entries(restaurants: Restaurants) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cell, topic and tables of each entry of the lists."""
-    place, cell = _in_use(restaurants.cell_ptr[:-1], restaurants.n_listed)
-    return cell, restaurants.listed_topic[place], restaurants.listed_tables[place]
-
-
-def _orders(restaurants: Restaurants, orders: Associations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _orders(restaurants: Restaurants, orders: SameWord | Associations) -> tuple[np.ndarray, ...]:
     """Cell, topic and word of each order."""
-    place, cell = _in_use(restaurants.cell_ptr[:-1], orders.n_orders)
-    return cell, orders.order_topic[place], orders.order_word[place]
+    if isinstance(orders, Associations):
+        place, cell = _in_use(restaurants.cell_ptr[:-1], orders.n_orders)
+        return cell, orders.order_topic[place], orders.order_word[place]
+    place, cell = _in_use(restaurants.cell_ptr[:-1], restaurants.n_listed)
+    n_tables = restaurants.listed_tables[place]
+    cell, topic = np.repeat(cell, n_tables), np.repeat(restaurants.listed_topic[place], n_tables)
+    return cell, topic, cell % int(restaurants.n_words[0])
+
+
+def check(state: PitmanYorState) -> None:
+    """Recount the statistics of `state`; raise AssertionError where one differs."""
+    check_documents(state.tokens, state.documents)
+    tokens, restaurants, base = state.tokens, state.restaurants, state.restaurants.base
+    n_groups, n_topics = restaurants.customers.shape
+    n_words = int(restaurants.n_words[0])
+    place, cell = _in_use(restaurants.cell_ptr[:-1], restaurants.n_listed)
+    entry = cell * n_topics + restaurants.listed_topic[place]
+    m, t = restaurants.listed_customers[place], restaurants.listed_tables[place]
+    if np.any(t < 1) or np.any(t > m):
+        raise AssertionError("an entry has no tables, or more than customers")
+    of_token, count = np.unique(cells_of(tokens, n_words) * n_topics + tokens.topic, return_counts=True)
+    by_entry = np.argsort(entry)
+    if not np.array_equal(entry[by_entry], of_token) or np.any(m[by_entry] != count):
+        raise AssertionError("the customers of a cell differ from a recount")
+    for name, listed in (("customers", m), ("tables", t)):
+        restaurant = entry // (n_words * n_topics) * n_topics + entry % n_topics
+        total = np.bincount(restaurant, listed, minlength=n_groups * n_topics)
+        if np.any(getattr(restaurants, name).ravel() != total):
+            raise AssertionError(f"the {name} of a restaurant differ from a recount")
+    cell, topic, word = _orders(restaurants, state.orders)
+    sent, count = np.unique(cell * n_topics + topic, return_counts=True)
+    if not np.array_equal(sent, of_token) or np.any(count != t[by_entry]):
+        raise AssertionError("the orders of a cell are not one a table")
+    b = restaurants.base_of_group[cell // n_words]
+    sent = np.zeros((base.n_listed.size, base.total.size), np.int64)
+    np.add.at(sent, (b * n_words + word, b * n_topics + topic), 1)
+    listed = np.zeros_like(sent)
+    place, row = _in_use(base.word_ptr[:-1], base.n_listed)
+    np.add.at(listed, (row, base.listed_topic[place]), base.listed_count[place])
+    if np.any(base.listed_count[place] < 1) or np.any(listed != sent) or np.any(base.total != sent.sum(0)):
+        raise AssertionError("the orders at a base differ from a recount")
+    if np.any(restaurants.b <= -state.scheme.discount[0]):
+        raise AssertionError("a concentration is not above minus the discount")
+    if any(np.any(x) for x in (state.scratch.doc_count, state.scratch.is_doc_topic, state.scratch.sent)):
+        raise AssertionError("working memory was left dirty")

@@ -2,17 +2,17 @@
 
     phi0_bk ~ Dirichlet(gamma),   phi_gk ~ PYP(a, b_k, P_g phi0_bk),   b = base of group g
 
-With phi and phi0 integrated out, the customers of restaurant (g, k) are the tokens of topic k in group g. Each
-table serves one word w and has sent for a word v of the base, which P_g turns into w with probability p_wv. Of
-the seating only counts are kept: for each word its customers m and tables t, and how many tables sent for v.
-The base sees tables as a Dirichlet topic sees tokens.
+With phi and phi0 integrated out, the customers of restaurant (g, k) are the tokens of topic k in group g.
+Each table serves one word w and has sent for a word v of the base, which P_g turns into w with probability
+p_wv. Of the seating only counts are kept: for each word its customers m and tables t, and how many tables
+sent for v. The base sees tables as a Dirichlet topic sees tokens.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .jit import chosen_by_type, kernel
+from .jit import borrowing_kernel, chosen_by_type
 from .state import DirichletTopics, Tokens, list_token, unlist_token
 
 
@@ -100,7 +100,7 @@ def keep_order(orders, restaurants, cell, topic, v):
 
 @chosen_by_type(1)
 def drop_order(rng, orders, restaurants, cell, topic, n_tables):
-    """Forget one of the `n_tables` tables that `topic` has in the cell, at random; return what it sent for."""
+    """Forget one of the `n_tables` tables of `topic` in the cell, at random; return what it sent for."""
 
 
 @sources.implement(SameWord)
@@ -171,7 +171,7 @@ def _drop_associated(rng, orders, restaurants, cell, topic, n_tables):
     return np.int64(v)
 
 
-@kernel
+@borrowing_kernel
 def count_at_base(base, word, topic):
     """Tables of `topic` that sent for `word`; both as the base numbers them."""
     for j in range(base.word_ptr[word], base.word_ptr[word] + base.n_listed[word]):
@@ -180,48 +180,48 @@ def count_at_base(base, word, topic):
     return np.int32(0)
 
 
-@kernel
+@borrowing_kernel
+def source_weight(orders, restaurants, group, topic, place):
+    """``p_wv (gamma + q_kv)`` of the word v at a place of `sources`."""
+    base, b = restaurants.base, restaurants.base_of_group[group]
+    v, p = source(orders, place)
+    count = count_at_base(base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
+    return p * (base.eta[0] + count)
+
+
+@borrowing_kernel
 def draw_order(rng, orders, restaurants, group, cell, topic):
     """Draw the word that a new table sends for, with weights p_wv (gamma + q_kv)."""
-    base, n_words = restaurants.base, restaurants.n_words[0]
-    b = restaurants.base_of_group[group]
-    start, end = sources(orders, n_words, cell)
-    if end == start + 1:
-        return source(orders, start)[0]
-    at_base = b * restaurants.b.size + topic
-    total = 0.0
-    for j in range(start, end):
-        v, p = source(orders, j)
-        total += p * (base.eta[0] + count_at_base(base, b * n_words + v, at_base))
-    u = rng.random() * total
+    start, end = sources(orders, restaurants.n_words[0], cell)
     chosen = start
-    for j in range(start, end):
-        v, p = source(orders, j)
-        if p > 0.0:
-            chosen = j
-            u -= p * (base.eta[0] + count_at_base(base, b * n_words + v, at_base))
+    if end > start + 1:
+        total = 0.0
+        for place in range(start, end):
+            total += source_weight(orders, restaurants, group, topic, place)
+        u = rng.random() * total
+        for place in range(start, end):
+            chosen = place
+            u -= source_weight(orders, restaurants, group, topic, place)
             if u < 0.0:
                 break
     return source(orders, chosen)[0]
 
 
-@kernel
-def send(orders, restaurants, group, cell, topic, v):
-    """Count at the base, and remember, that a new table of the cell sent for `v`."""
+@borrowing_kernel
+def count_order(restaurants, group, topic, v):
+    """Count at the base that a table sent for `v`."""
     b = restaurants.base_of_group[group]
     list_token(restaurants.base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
-    keep_order(orders, restaurants, cell, topic, v)
 
 
-@kernel
-def cancel(rng, orders, restaurants, group, cell, topic, n_tables):
-    """Take the order of one of the `n_tables` tables of `topic` in the cell, at random, off the base."""
+@borrowing_kernel
+def discount_order(restaurants, group, topic, v):
+    """Undo `count_order`."""
     b = restaurants.base_of_group[group]
-    v = drop_order(rng, orders, restaurants, cell, topic, n_tables)
     unlist_token(restaurants.base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
 
 
-@kernel
+@borrowing_kernel
 def find_entry(restaurants, cell, topic):
     """Place of a topic in the list of a cell; the end of the list where it is not in it."""
     start = restaurants.cell_ptr[cell]
@@ -232,7 +232,7 @@ def find_entry(restaurants, cell, topic):
     return end
 
 
-@kernel
+@borrowing_kernel
 def seat(restaurants, group, cell, topic, opens_table):
     """Count a customer, and the table if it opens one, everywhere but at the base."""
     place = find_entry(restaurants, cell, topic)
@@ -248,7 +248,7 @@ def seat(restaurants, group, cell, topic, opens_table):
         restaurants.tables[group, topic] += 1
 
 
-@kernel
+@borrowing_kernel
 def unseat(restaurants, group, cell, place, takes_table):
     """Take a customer out of the entry at `place`, with a table or not, everywhere but at the base."""
     topic = restaurants.listed_topic[place]
@@ -265,7 +265,7 @@ def unseat(restaurants, group, cell, place, takes_table):
         restaurants.n_listed[cell] -= 1
 
 
-@kernel
+@borrowing_kernel
 def seat_all(tokens, restaurants, orders, association):
     """Seat the tokens that have a topic; ``association[i]`` is -1 unless token i heads a table."""
     n_words = restaurants.n_words[0]
@@ -277,7 +277,8 @@ def seat_all(tokens, restaurants, orders, association):
                 cell = group * n_words + tokens.words[i]
                 seat(restaurants, group, cell, topic, association[i] >= 0)
                 if association[i] >= 0:
-                    send(orders, restaurants, group, cell, topic, association[i])
+                    count_order(restaurants, group, topic, association[i])
+                    keep_order(orders, restaurants, cell, topic, association[i])
 
 
 def cells_of(tokens: Tokens, n_words: int) -> np.ndarray:

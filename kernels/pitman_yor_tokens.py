@@ -19,17 +19,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import chosen_by_type, kernel
+from .jit import borrowing_kernel, chosen_by_type
 from .pitman_yor_seats import seat_weights, takes_head
 from .pitman_yor_state import (
     Associations,
     SameWord,
-    cancel,
+    count_order,
+    discount_order,
     draw_order,
+    drop_order,
     find_entry,
+    keep_order,
     row_sum,
     seat,
-    send,
     source,
     sources,
     unseat,
@@ -60,6 +62,8 @@ class PassScratch(NamedTuple):
         sum_v p_wv q_kv; zero between tokens.
     touched : int32 (K,)
         Topics where `sent` is not zero.
+    kept : float64 (K,)
+        Coefficients that are set aside.
     weights : float64 (2 K,)
     """
 
@@ -70,6 +74,7 @@ class PassScratch(NamedTuple):
     coefficient: np.ndarray
     sent: np.ndarray
     touched: np.ndarray
+    kept: np.ndarray
     weights: np.ndarray
 
 
@@ -83,13 +88,14 @@ def pass_scratch(n_topics: int) -> PassScratch:
         coefficient=np.zeros(n_topics),
         sent=np.zeros(n_topics),
         touched=np.zeros(n_topics, np.int32),
+        kept=np.zeros(n_topics),
         weights=np.zeros(2 * n_topics),
     )
 
 
-@kernel
+@borrowing_kernel
 def gather(orders, restaurants, group, cell, sent, touched):
-    """Add p_wv q_kv over v into `sent`; list in `touched` the topics where that is not zero. Return how many."""
+    """Sum p_wv q_kv over v into `sent`, and list the topics where that is not zero; return how many."""
     base, n_words, n_topics = restaurants.base, restaurants.n_words[0], restaurants.b.size
     b = restaurants.base_of_group[group]
     n_touched = 0
@@ -111,11 +117,21 @@ def base_probabilities(orders, restaurants, group, cell, out):
     """Fill ``out[:K]`` with h, the probability of the cell's word under the base of each topic."""
 
 
+@chosen_by_type(1)
+def order(rng, orders, restaurants, group, cell, topic):
+    """Draw the word that a new table sends for, count it at the base and remember it."""
+
+
+@chosen_by_type(1)
+def cancel(rng, orders, restaurants, group, cell, topic, n_tables):
+    """Forget the order of one of the `n_tables` tables of `topic` in the cell, at random."""
+
+
+@base_probabilities.implement(SameWord)
+@base_probabilities.implement(Associations)
 def _base_probabilities(orders, restaurants, group, cell, out):
-    base, n_topics = restaurants.base, restaurants.b.size
-    b = restaurants.base_of_group[group]
-    n_words = restaurants.n_words[0]
-    gamma = base.eta[0]
+    base, n_topics, n_words = restaurants.base, restaurants.b.size, restaurants.n_words[0]
+    b, gamma = restaurants.base_of_group[group], restaurants.base.eta[0]
     for k in range(n_topics):
         out[k] = gamma * row_sum(orders, cell)
     start, end = sources(orders, n_words, cell)
@@ -128,13 +144,24 @@ def _base_probabilities(orders, restaurants, group, cell, out):
         out[k] /= n_words * gamma + base.total[b * n_topics + k]
 
 
-base_probabilities.implement(SameWord)(_base_probabilities)
-base_probabilities.implement(Associations)(_base_probabilities)
+@order.implement(SameWord)
+@order.implement(Associations)
+def _order(rng, orders, restaurants, group, cell, topic):
+    v = draw_order(rng, orders, restaurants, group, cell, topic)
+    count_order(restaurants, group, topic, v)
+    keep_order(orders, restaurants, cell, topic, v)
 
 
-@kernel
+@cancel.implement(SameWord)
+@cancel.implement(Associations)
+def _cancel(rng, orders, restaurants, group, cell, topic, n_tables):
+    v = drop_order(rng, orders, restaurants, cell, topic, n_tables)
+    discount_order(restaurants, group, topic, v)
+
+
+@borrowing_kernel
 def take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
-    """Take token `i` out of its restaurant; False if it has to stay because it heads the only table of several.
+    """Take token `i` out of its restaurant; False if it stays, as it heads the only table of several.
 
     Whatever else such a token could do has probability zero, as rho is not (Chen, Du and Buntine 2011).
     """
@@ -150,17 +177,16 @@ def take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
     return True
 
 
-@kernel
+@borrowing_kernel
 def put_in(rng, tokens, restaurants, orders, group, cell, i, topic, opens_table):
     """Seat token `i`; a new table draws what it sends for."""
     tokens.topic[i] = topic
     if opens_table:
-        v = draw_order(rng, orders, restaurants, group, cell, topic)
-        send(orders, restaurants, group, cell, topic, v)
+        order(rng, orders, restaurants, group, cell, topic)
     seat(restaurants, group, cell, topic, opens_table)
 
 
-@kernel
+@borrowing_kernel
 def topic_weights(restaurants, discount, group, k):
     """``1 / (b + M)`` and ``(b + a T) / (b + M)``, which is 1 in an empty restaurant also where b <= 0."""
     b, n_customers = restaurants.b[k], restaurants.customers[group, k]
@@ -169,7 +195,7 @@ def topic_weights(restaurants, discount, group, k):
     return 1.0 / (b + n_customers), (b + discount * restaurants.tables[group, k]) / (b + n_customers)
 
 
-@kernel
+@borrowing_kernel
 def dense_pass(rng, tokens, documents, restaurants, orders, scheme, scratch):
     """Resample every token's topic and seat, O(K) a token. Mutates all arguments."""
     n_topics, n_words = restaurants.b.size, restaurants.n_words[0]
@@ -204,3 +230,148 @@ def dense_pass(rng, tokens, documents, restaurants, orders, scheme, scratch):
             scratch.doc_count[new] += 1
         leave_document(tokens, scratch, d)
     scratch.sent[:] = 0.0
+
+
+@borrowing_kernel
+def weigh_topic(restaurants, documents, scheme, scratch, group, k):
+    """Bring what the scratch has of topic `k` up to date; return by how much the coefficient grew."""
+    joins, opens = topic_weights(restaurants, scheme.discount[0], group, k)
+    base = restaurants.base
+    at_base = restaurants.base_of_group[group] * restaurants.b.size + k
+    in_document = documents.prior[group, k] + scratch.doc_count[k]
+    before = scratch.coefficient[k]
+    scratch.joining[k] = in_document * joins
+    scratch.coefficient[k] = (
+        in_document * opens / (restaurants.n_words[0] * base.eta[0] + base.total[at_base])
+    )
+    return scratch.coefficient[k] - before
+
+
+@borrowing_kernel
+def weigh_seats(restaurants, orders, scheme, scratch, group, cell):
+    """Weigh topics with customers of the cell in full, and set their coefficients aside as zeros.
+
+    Returns
+    -------
+    mass : float
+        Of the weights; ``scratch.weights`` has their running sum: for each topic, an occupied table and a
+        new one.
+    aside : float
+        Sum of the coefficients, which ``scratch.kept[:n]`` holds.
+    """
+    floor = restaurants.base.eta[0] * row_sum(orders, cell)
+    start = restaurants.cell_ptr[cell]
+    mass, aside = 0.0, 0.0
+    for j in range(restaurants.n_listed[cell]):
+        k = restaurants.listed_topic[start + j]
+        coefficient = scratch.coefficient[k]
+        at_table, alone = seat_weights(
+            scheme, restaurants.listed_customers[start + j], restaurants.listed_tables[start + j]
+        )
+        mass += scratch.joining[k] * at_table
+        scratch.weights[2 * j] = mass
+        mass += coefficient * (floor + scratch.sent[k]) * alone
+        scratch.weights[2 * j + 1] = mass
+        scratch.kept[j] = coefficient
+        scratch.coefficient[k] = 0.0
+        aside += coefficient
+    return mass, aside
+
+
+@borrowing_kernel
+def restore(restaurants, scratch, cell):
+    """Undo what `weigh_seats` set aside."""
+    start = restaurants.cell_ptr[cell]
+    for j in range(restaurants.n_listed[cell]):
+        scratch.coefficient[restaurants.listed_topic[start + j]] = scratch.kept[j]
+
+
+@borrowing_kernel
+def draw_seat(rng, restaurants, orders, scheme, scratch, group, cell, n_doc_topics, mass):
+    """Draw a topic for a token of the cell, and whether it opens a table.
+
+    `mass` is the sum of all coefficients.
+    """
+    coefficient, sent, touched = scratch.coefficient, scratch.sent, scratch.touched
+    n_touched = gather(orders, restaurants, group, cell, sent, touched)
+    seats, aside = weigh_seats(restaurants, orders, scheme, scratch, group, cell)
+    ordered = 0.0
+    for j in range(n_touched):
+        ordered += coefficient[touched[j]] * sent[touched[j]]
+    floor = restaurants.base.eta[0] * row_sum(orders, cell)
+    u = rng.random() * (seats + ordered + floor * max(mass - aside, 0.0))
+    topic, opens_table = 0, True
+    if u < seats:
+        j = 0
+        while scratch.weights[j] <= u:
+            j += 1
+        topic = restaurants.listed_topic[restaurants.cell_ptr[cell] + j // 2]
+        opens_table = j % 2 == 1
+    elif u - seats < ordered:
+        u -= seats
+        for j in range(n_touched):
+            if coefficient[touched[j]] > 0.0:
+                topic = touched[j]
+                u -= coefficient[topic] * sent[topic]
+                if u < 0.0:
+                    break
+    else:
+        u = (u - seats - ordered) / floor
+        topic = find_in_smooth_part(
+            u, coefficient, scratch.doc_topics, n_doc_topics, scratch.is_doc_topic, coefficient.size
+        )
+    for j in range(n_touched):
+        sent[touched[j]] = 0.0
+    restore(restaurants, scratch, cell)
+    return topic, opens_table
+
+
+@borrowing_kernel
+def sparse_block(rng, tokens, documents, restaurants, orders, scheme, scratch, first, end):
+    """Resample the tokens of documents `first` to `end`, of one group; return the mass outside of them."""
+    g = tokens.group[first]
+    n_words = restaurants.n_words[0]
+    doc_count, doc_topics, is_doc_topic = scratch.doc_count, scratch.doc_topics, scratch.is_doc_topic
+    scratch.coefficient[:] = 0.0
+    mass = 0.0
+    for k in range(doc_count.size):
+        mass += weigh_topic(restaurants, documents, scheme, scratch, g, k)
+    for d in range(first, end):
+        n_doc_topics = enter_document(tokens, scratch, d)
+        for j in range(n_doc_topics):
+            is_doc_topic[doc_topics[j]] = True
+            mass += weigh_topic(restaurants, documents, scheme, scratch, g, doc_topics[j])
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            cell = g * n_words + tokens.words[i]
+            old = tokens.topic[i]
+            if old >= 0:
+                if not take_out(rng, tokens, restaurants, orders, scheme, g, cell, i):
+                    continue
+                doc_count[old] -= 1
+                mass += weigh_topic(restaurants, documents, scheme, scratch, g, old)
+            new, opens_table = draw_seat(
+                rng, restaurants, orders, scheme, scratch, g, cell, n_doc_topics, mass
+            )
+            put_in(rng, tokens, restaurants, orders, g, cell, i, new, opens_table)
+            doc_count[new] += 1
+            mass += weigh_topic(restaurants, documents, scheme, scratch, g, new)
+            if not is_doc_topic[new]:
+                is_doc_topic[new] = True
+                doc_topics[n_doc_topics] = new
+                n_doc_topics += 1
+        for j in range(n_doc_topics):
+            k = doc_topics[j]
+            doc_count[k] = 0
+            is_doc_topic[k] = False
+            mass += weigh_topic(restaurants, documents, scheme, scratch, g, k)
+    return mass
+
+
+@borrowing_kernel
+def sparse_pass(rng, tokens, documents, restaurants, orders, scheme, scratch):
+    """Resample every token's topic and seat, in time that grows with the non-zero counts. Mutates all."""
+    d = 0
+    while d < tokens.group.size:
+        end = block_end(tokens, d, max(RECOUNT_AFTER, scratch.doc_count.size))
+        sparse_block(rng, tokens, documents, restaurants, orders, scheme, scratch, d, end)
+        d = end
