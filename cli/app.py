@@ -10,6 +10,7 @@ from . import (
     associate,
     compare,
     demo,
+    differences,
     doctor,
     evaluate,
     experiment,
@@ -87,6 +88,7 @@ app.command()(fit.fit)
 app.command()(compare.compare)
 app.command()(evaluate.evaluate)
 app.command()(topics.topics)
+app.command()(differences.differences)
 app.command()(report.report)
 app.command()(validate.validate)
 app.add_typer(experiment.experiment, name="experiment")

@@ -16,6 +16,7 @@ from ..zoo.files import replace_on_success
 from ..zoo.inference.results import corpus_of, latents_of, model_of
 from .coherence import npmi
 from .compare import ESS_LIMIT, RHAT_LIMIT, Comparison, Row, compare, elements
+from .differences import aligned_topics
 from .heldout import HeldOut
 from .plots import colour, convergence_plots, equation
 from .topics import Topic, topics_of
@@ -68,6 +69,7 @@ def write_report(
         rows=[_table_row(row, comparison) for row in _by_severity(comparison)],
         plots=[(row, convergence_plots(draws)) for row, draws in _plotted(comparison, trees)],
         topics=_topics(label, first, corpus),
+        aligned=_aligned(label, first, model, corpus),
         heldout=heldout or {},
         version=first.attrs["bnpzoo_version"],
     )
@@ -185,6 +187,20 @@ def _topics(label: str, tree: xr.DataTree, corpus: Corpus) -> dict[str, Any] | N
             {"share": topic.share, "words": topic.words, "npmi": _coherence(topic, corpus)}
             for topic in found[:_MOST_TOPICS]
         ],
+    }
+
+
+def _aligned(label: str, tree: xr.DataTree, model: Model, corpus: Corpus) -> dict[str, Any] | None:
+    """Largest topics side by side in all groups, where a model has versions of them and draws are kept."""
+    if not (model.has_versions and corpus.n_groups > 1 and next(latents_of(tree), None)):
+        return None
+    found = aligned_topics(tree, _TOP_WORDS)
+    shown = found[:_MOST_TOPICS]
+    return {
+        "label": label,
+        "topics": shown,
+        "largest": max(version.share for topic in shown for version in topic.versions),
+        "n_omitted": len(found) - len(shown),
     }
 
 

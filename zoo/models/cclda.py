@@ -78,7 +78,7 @@ class Cclda(FiniteFamily):
             Equation(
                 "generative process",
                 r"z_i \sim \theta_{d(i)},\quad s_i \sim \mathrm{Bernoulli}(\psi_{g z_i}),\quad "
-                r"w_i \sim \phi_{z_i}\ (s_i = 0)\ \text{or}\ \sigma_{g z_i}\ (s_i = 1)",
+                r"w_i \sim \phi_{z_i}\ (s_i = 0),\quad \sigma_{g z_i}\ (s_i = 1)",
                 "topic, origin and word of a token of collection g",
             ),
         ),
@@ -90,6 +90,7 @@ class Cclda(FiniteFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     kernels: ClassVar[Mapping[str, Kernel]]
+    has_versions: ClassVar[bool] = True
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"own": ("token",), **FiniteFamily.dimensions}
 
     n_topics: int = field(default=10, metadata={"hyper": False, "small": 2})

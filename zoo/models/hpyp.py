@@ -47,6 +47,7 @@ class Hpyp(PitmanYorFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     kernels: ClassVar[Mapping[str, Kernel]]
+    has_versions: ClassVar[bool] = True
 
 
 Hpyp.kernels = Hpyp.kernels_of(kernels)

@@ -79,6 +79,7 @@ class Tpyp(PitmanYorFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     kernels: ClassVar[Mapping[str, Kernel]]
+    has_versions: ClassVar[bool] = True
 
     def associations_of(self, data: Corpus | Design) -> Associations:
         """Return the corpus' own; an error where it has none."""

@@ -1,0 +1,66 @@
+"""``bnpzoo differences``: topics of a fit side by side in all groups."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import print_json, print_table, say
+from .inputs import FitFile, Json
+
+
+def differences(
+    fit: FitFile,
+    n_words: Annotated[int, typer.Option("--words", min=1, help="Words of each list.")] = 10,
+    n_topics: Annotated[
+        int, typer.Option("--topics", min=1, help="Topics that are shown, largest first.")
+    ] = 10,
+    chain: Annotated[
+        int, typer.Option(min=0, help="Which chain; topics of different chains do not match up.")
+    ] = 0,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole table here.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the topics here (.png, .svg, .pdf).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what groups have made of the topics that they share, at the last kept draw of a chain.
+
+    For models such as cclda, hpyp and tpyp: words that all groups have, words that one has more of, and what
+    words of a shared topic became in a group.
+    """
+    from ..diagnostics.difference_plot import plot_differences
+    from ..diagnostics.differences import aligned_topics, as_table
+    from ..zoo.files import replace_on_success
+    from ..zoo.inference import load
+
+    found = aligned_topics(load(fit), n_words, chain)
+    table = as_table(found)
+    if csv is not None:
+        with replace_on_success(csv) as temporary:
+            table.to_csv(temporary, index=False)
+    if figure is not None:
+        plot_differences(found[:n_topics], figure)
+    if as_json:
+        print_json(table.to_dict("records"))
+        return
+    for topic in found[:n_topics]:
+        strength = "" if topic.concentration != topic.concentration else f", b {topic.concentration:,.3g}"
+        print_table(
+            f"{topic.share:.1%} of the tokens, likeness {topic.likeness:.2f}{strength}; "
+            f"in all: {' '.join(topic.shared)}",
+            ["group", "share", "words", "more here", "became"],
+            [
+                (
+                    version.group,
+                    f"{version.share:.1%}",
+                    " ".join(word.word for word in version.words),
+                    " ".join(version.divergent),
+                    " ".join(f"{a.source}>{a.word}" for a in version.associations),
+                )
+                for version in topic.versions
+            ],
+        )
+    for path in (csv, figure):
+        if path is not None:
+            say(f"Wrote {path}")
