@@ -196,44 +196,48 @@ def topic_weights(restaurants, discount, group, k):
 
 
 @borrowing_kernel
+def dense_step(rng, tokens, documents, restaurants, orders, scheme, scratch, group, i):
+    """Resample the topic and seat of token `i` of the document whose topics are counted in the scratch."""
+    n_topics = restaurants.b.size
+    weights, h, in_document = scratch.weights, scratch.sent, scratch.joining
+    cell = group * restaurants.n_words[0] + tokens.words[i]
+    old = tokens.topic[i]
+    if old >= 0:
+        if not take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
+            return
+        scratch.doc_count[old] -= 1
+    base_probabilities(orders, restaurants, group, cell, h)
+    for k in range(n_topics):
+        _, opens = topic_weights(restaurants, scheme.discount[0], group, k)
+        in_document[k] = documents.prior[group, k] + scratch.doc_count[k]
+        weights[k] = 0.0
+        weights[n_topics + k] = in_document[k] * opens * h[k]
+    start = restaurants.cell_ptr[cell]
+    for j in range(start, start + restaurants.n_listed[cell]):
+        k = restaurants.listed_topic[j]
+        joins, _ = topic_weights(restaurants, scheme.discount[0], group, k)
+        at_table, alone = seat_weights(scheme, restaurants.listed_customers[j], restaurants.listed_tables[j])
+        weights[k] = in_document[k] * joins * at_table
+        weights[n_topics + k] *= alone
+    chosen = categorical(rng, weights, 2 * n_topics)
+    new = chosen % n_topics
+    put_in(rng, tokens, restaurants, orders, group, cell, i, new, chosen >= n_topics)
+    scratch.doc_count[new] += 1
+
+
+@borrowing_kernel
 def dense_pass(rng, tokens, documents, restaurants, orders, scheme, scratch):
     """Resample every token's topic and seat, O(K) a token. Mutates all arguments."""
-    n_topics, n_words = restaurants.b.size, restaurants.n_words[0]
-    weights, h = scratch.weights, scratch.sent
     for d in range(tokens.group.size):
-        g = tokens.group[d]
         enter_document(tokens, scratch, d)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
-            cell = g * n_words + tokens.words[i]
-            old = tokens.topic[i]
-            if old >= 0:
-                if not take_out(rng, tokens, restaurants, orders, scheme, g, cell, i):
-                    continue
-                scratch.doc_count[old] -= 1
-            base_probabilities(orders, restaurants, g, cell, h)
-            for k in range(n_topics):
-                _, opens = topic_weights(restaurants, scheme.discount[0], g, k)
-                weights[k] = 0.0
-                weights[n_topics + k] = (documents.prior[g, k] + scratch.doc_count[k]) * opens * h[k]
-            start = restaurants.cell_ptr[cell]
-            for j in range(start, start + restaurants.n_listed[cell]):
-                k = restaurants.listed_topic[j]
-                joins, _ = topic_weights(restaurants, scheme.discount[0], g, k)
-                at_table, alone = seat_weights(
-                    scheme, restaurants.listed_customers[j], restaurants.listed_tables[j]
-                )
-                weights[k] = (documents.prior[g, k] + scratch.doc_count[k]) * joins * at_table
-                weights[n_topics + k] *= alone
-            chosen = categorical(rng, weights, 2 * n_topics)
-            new = chosen % n_topics
-            put_in(rng, tokens, restaurants, orders, g, cell, i, new, chosen >= n_topics)
-            scratch.doc_count[new] += 1
+            dense_step(rng, tokens, documents, restaurants, orders, scheme, scratch, tokens.group[d], i)
         leave_document(tokens, scratch, d)
     scratch.sent[:] = 0.0
 
 
 @borrowing_kernel
-def weigh_topic(restaurants, documents, scheme, scratch, group, k):
+def weigh_topic(documents, restaurants, scheme, scratch, group, k):
     """Bring what the scratch has of topic `k` up to date; return by how much the coefficient grew."""
     joins, opens = topic_weights(restaurants, scheme.discount[0], group, k)
     base = restaurants.base
@@ -327,43 +331,54 @@ def draw_seat(rng, restaurants, orders, scheme, scratch, group, cell, n_doc_topi
 
 
 @borrowing_kernel
+def sparse_step(rng, tokens, documents, restaurants, orders, scheme, scratch, group, i, n_doc_topics, mass):
+    """Resample the topic and seat of token `i`; return the document's number of topics, and the mass."""
+    cell = group * restaurants.n_words[0] + tokens.words[i]
+    old = tokens.topic[i]
+    if old >= 0:
+        if not take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
+            return n_doc_topics, mass
+        scratch.doc_count[old] -= 1
+        mass += weigh_topic(documents, restaurants, scheme, scratch, group, old)
+    new, opens_table = draw_seat(rng, restaurants, orders, scheme, scratch, group, cell, n_doc_topics, mass)
+    put_in(rng, tokens, restaurants, orders, group, cell, i, new, opens_table)
+    scratch.doc_count[new] += 1
+    mass += weigh_topic(documents, restaurants, scheme, scratch, group, new)
+    if not scratch.is_doc_topic[new]:
+        scratch.is_doc_topic[new] = True
+        scratch.doc_topics[n_doc_topics] = new
+        n_doc_topics += 1
+    return n_doc_topics, mass
+
+
+@borrowing_kernel
+def weigh_all(documents, restaurants, scheme, scratch, group):
+    """Weigh all topics for documents of a group; return the mass, the sum of their coefficients."""
+    scratch.coefficient[:] = 0.0
+    mass = 0.0
+    for k in range(scratch.coefficient.size):
+        mass += weigh_topic(documents, restaurants, scheme, scratch, group, k)
+    return mass
+
+
+@borrowing_kernel
 def sparse_block(rng, tokens, documents, restaurants, orders, scheme, scratch, first, end):
     """Resample the tokens of documents `first` to `end`, of one group; return the mass outside of them."""
     g = tokens.group[first]
-    n_words = restaurants.n_words[0]
-    doc_count, doc_topics, is_doc_topic = scratch.doc_count, scratch.doc_topics, scratch.is_doc_topic
-    scratch.coefficient[:] = 0.0
-    mass = 0.0
-    for k in range(doc_count.size):
-        mass += weigh_topic(restaurants, documents, scheme, scratch, g, k)
+    mass = weigh_all(documents, restaurants, scheme, scratch, g)
     for d in range(first, end):
         n_doc_topics = enter_document(tokens, scratch, d)
-        for j in range(n_doc_topics):
-            is_doc_topic[doc_topics[j]] = True
-            mass += weigh_topic(restaurants, documents, scheme, scratch, g, doc_topics[j])
+        for k in scratch.doc_topics[:n_doc_topics]:
+            scratch.is_doc_topic[k] = True
+            mass += weigh_topic(documents, restaurants, scheme, scratch, g, k)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
-            cell = g * n_words + tokens.words[i]
-            old = tokens.topic[i]
-            if old >= 0:
-                if not take_out(rng, tokens, restaurants, orders, scheme, g, cell, i):
-                    continue
-                doc_count[old] -= 1
-                mass += weigh_topic(restaurants, documents, scheme, scratch, g, old)
-            new, opens_table = draw_seat(
-                rng, restaurants, orders, scheme, scratch, g, cell, n_doc_topics, mass
+            n_doc_topics, mass = sparse_step(
+                rng, tokens, documents, restaurants, orders, scheme, scratch, g, i, n_doc_topics, mass
             )
-            put_in(rng, tokens, restaurants, orders, g, cell, i, new, opens_table)
-            doc_count[new] += 1
-            mass += weigh_topic(restaurants, documents, scheme, scratch, g, new)
-            if not is_doc_topic[new]:
-                is_doc_topic[new] = True
-                doc_topics[n_doc_topics] = new
-                n_doc_topics += 1
-        for j in range(n_doc_topics):
-            k = doc_topics[j]
-            doc_count[k] = 0
-            is_doc_topic[k] = False
-            mass += weigh_topic(restaurants, documents, scheme, scratch, g, k)
+        for k in scratch.doc_topics[:n_doc_topics]:
+            scratch.doc_count[k] = 0
+            scratch.is_doc_topic[k] = False
+            mass += weigh_topic(documents, restaurants, scheme, scratch, g, k)
     return mass
 
 
