@@ -12,6 +12,7 @@ from .associations import Associations
 from .collapsed import draw_categorical
 from .contract import Hyperparameter, Latents
 from .corpus import Corpus, CorpusError
+from .enumeration import log_stirling
 from .references import stan_counts
 
 PARAMETERS = ("theta", "phi0", "phi", "phi_log_total", "alpha", "gamma", "b", "a")
@@ -120,31 +121,25 @@ def latents_of(
     a, b = float(draw["a"]), draw["b"]
     association = np.full(z.size, -1)
     for g, k in np.unique(np.column_stack([group, z]), axis=0):
-        matrix, topic = associations.matrix(g), draw["phi0"][base_of_group[g], k]
-        base = matrix @ topic
+        rows, topic = associations.matrix(g), draw["phi0"][base_of_group[g], k]
         customers = np.flatnonzero((group == g) & (z == k))
         log_u = np.log(rng.gamma(b[k] + customers.size)) - draw["phi_log_total"][g, k]
         for w in np.unique(corpus.words[customers]):
-            eaters = customers[corpus.words[customers] == w]
-            log_p = log_stirling(eaters.size, a) + np.arange(1, eaters.size + 1) * (
-                np.log(a * base[w]) + a * log_u
-            )
-            n_tables = 1 + draw_categorical(np.exp(log_p - log_p.max())[None], rng)[0]
-            row = matrix[[w]].tocoo()
-            sent = draw_categorical(np.tile(row.data * topic[row.col], (n_tables, 1)), rng)
-            association[eaters[:n_tables]] = row.col[sent]
+            of_word = customers[corpus.words[customers] == w]
+            sent = _draw_sent(of_word.size, rows[[w]].toarray()[0] * topic, np.log(a) + a * log_u, a, rng)
+            association[of_word[: sent.size]] = sent
     return {"z": z, "association": association} | {
         name: np.asarray(draw[name]) for name in ("alpha", "gamma", "b", "a")
     }
 
 
-def log_stirling(n: int, discount: float) -> np.ndarray:
-    """Log of generalised Stirling numbers S^n_t, t = 1..n, for n >= 1."""
-    row = np.zeros(1)
-    for m in range(1, n):
-        joins = row + np.log(m - np.arange(1, m + 1) * discount)
-        row = np.logaddexp(np.append(joins, -np.inf), np.append(-np.inf, row))
-    return row
+def _draw_sent(
+    n: int, sources: np.ndarray, log_mass: float, a: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the words that the tables of `n` customers sent for, int (t,), from weights `sources` (V,)."""
+    log_p = np.arange(1, n + 1) * (log_mass + np.log(sources.sum())) + log_stirling(n, a)[n, 1:]
+    n_tables = 1 + draw_categorical(np.exp(log_p - log_p.max())[None], rng)[0]
+    return draw_categorical(np.tile(sources, (n_tables, 1)), rng)
 
 
 def _check(corpus: Corpus, associations: Associations, a: Hyperparameter) -> None:

@@ -7,6 +7,7 @@ import arviz_stats
 import numpy as np
 import pytest
 from bnpzoo import Corpus
+from bnpzoo.zoo.associations import Associations
 from scipy.special import gammaln, logsumexp
 from scipy.stats import beta as beta_law
 
@@ -14,7 +15,18 @@ from scipy.stats import beta as beta_law
 @pytest.fixture
 def micro() -> Corpus:
     """Six tokens in two tasks, one document each of three tokens and a shared one of two words."""
-    return Corpus(np.array([0, 0, 1, 1, 2, 2]), np.array([0, 3, 4, 6]), n_words=3, group=np.array([0, 1, 1]))
+    return Corpus(
+        np.array([0, 0, 1, 1, 2, 2]),
+        np.array([0, 3, 4, 6]),
+        n_words=3,
+        group=np.array([0, 1, 1]),
+        associations=Associations.of(
+            [
+                [[0.7, 0.2, 0.0], [0.3, 0.8, 1.0], [0.0, 0.0, 0.0]],
+                [[0.5, 0.0, 0.1], [0.2, 0.6, 0.0], [0.3, 0.4, 0.9]],
+            ]
+        ),
+    )
 
 
 def log_dirichlet_multinomial(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:

@@ -10,9 +10,10 @@ import bnpzoo
 import jax
 import numpy as np
 import pytest
-from bnpzoo.zoo.contract import Gamma
+from bnpzoo.zoo.contract import Beta, Gamma
 from bnpzoo.zoo.inference import stan
 from numpyro import handlers
+from numpyro.infer import init_to_uniform
 from numpyro.infer.util import potential_energy
 
 LOG_DENSITIES = """
@@ -33,11 +34,14 @@ MODELS = {
     "sparse_transfer": {"alpha": PRIOR, "eta": PRIOR},
     "focused": {"alpha": PRIOR, "gamma": PRIOR, "eta": PRIOR},
     "cclda": {"n_topics": 2, **dict.fromkeys(("alpha", "eta", "delta", "gamma0", "gamma1"), PRIOR)},
+    "tpyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": PRIOR, "a": Beta(2.0, 1.5)},
+    "hpyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": -0.2, "a": 0.4},
+    "pyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": PRIOR, "a": 0.7},
 }
-BLOCKS = ("gamma", "alpha0", "alpha", "eta", "delta", "gamma0", "gamma1", "sticks", "log_sticks", "shape",
-          "tasks_log_h", "tasks_x", "weight_log_h", "weight_x", "strength_log_h", "strength_x",
+BLOCKS = ("gamma", "alpha0", "alpha", "eta", "delta", "gamma0", "gamma1", "b", "a", "sticks", "log_sticks",
+          "shape", "tasks_log_h", "tasks_x", "weight_log_h", "weight_x", "strength_log_h", "strength_x",
           "theta_log_h", "theta_x", "g_log_h", "g_x", "phi_log_h", "phi_x", "sigma_log_h", "sigma_x",
-          "origin_log_h", "origin_x")  # fmt: skip
+          "origin_log_h", "origin_x", "phi0_log_h", "phi0_x", "phi_stable")  # fmt: skip
 """Blocks of parameters in the order in which the Stan programs declare those that they have."""
 
 
@@ -61,7 +65,8 @@ def test_log_density_differs_from_numpyro_by_a_constant(name, micro, tmp_path):
     rng = np.random.default_rng(3)
     with jax.enable_x64(True):
         program = model.numpyro(micro, 3)
-        trace = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace()
+        seeded = handlers.seed(program, jax.random.key(0))
+        trace = handlers.trace(handlers.substitute(seeded, substitute_fn=init_to_uniform)).get_trace()
         shapes = {
             site: np.shape(trace[site]["value"])
             for site in BLOCKS
@@ -75,7 +80,7 @@ def test_log_density_differs_from_numpyro_by_a_constant(name, micro, tmp_path):
         ours = np.array([-potential_energy(program, (), {}, point) for point in points])
     data = {key: np.asarray(value).tolist() for key, value in model.stan_data(micro, 3).items()}
     flat = [np.concatenate([np.ravel(block) for block in point.values()]).tolist() for point in points]
-    job = {"program": stan.program_text(name), "data": data, "points": flat}
+    job = {"program": stan.program_text(model.stan_program), "data": data, "points": flat}
     (tmp_path / "job.json").write_text(json.dumps(job))
     command = [sys.executable, "-P", "-c", LOG_DENSITIES, tmp_path / "job.json", tmp_path / "out.json"]
     subprocess.run(command, check=True, capture_output=True)
@@ -119,7 +124,7 @@ def test_posterior_equals_enumeration(name, micro, deviations):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_program_text_has_its_includes_in_place(name):
-    text = stan.program_text(name)
+    text = stan.program_text(bnpzoo.get(name).stan_program)
     assert "#include" not in text
     assert "vector log_dirichlet_weights(" in text
 
