@@ -181,7 +181,7 @@ def agrees_with_oracle(
     Parameters
     ----------
     subject : Subject
-        Its prior draws must fit `data`.
+        Its prior draws must fit `data`, unless it has a ``start``.
     oracle : Oracle
         Of `data`.
     data : data of the subject
@@ -206,8 +206,7 @@ def agrees_with_oracle(
     probe = _Probe(oracle, labels)
     paths = []
     for done in range(chains):
-        latents, _ = bench.draw_joint(rng)
-        kept = islice(bench.transitions(rng, latents, data), warmup, warmup + draws)
+        kept = islice(bench.transitions(rng, bench.start(rng, data), data), warmup, warmup + draws)
         paths.append([probe(moved) for moved in kept])
         if progress is not None:
             progress(done + 1, chains)

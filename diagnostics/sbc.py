@@ -109,8 +109,7 @@ def sbc(
 
 def _given(observed: Any, bench: Bench, plan: Plan, rng: np.random.Generator) -> PosteriorJoint:
     """Posterior draws given `observed`, by the sampler under test, as the prior of the replications."""
-    latents, _ = bench.draw_joint(rng)
-    chain = bench.transitions(rng, latents, observed)
+    chain = bench.transitions(rng, bench.start(rng, observed), observed)
     kept = islice(chain, plan.warmup, plan.warmup + plan.replications * plan.thin, plan.thin)
     joint = PosteriorJoint(observed, [deepcopy(moved) for moved in kept])  # a subject may move in place
     bench.shapes = {}  # quantities of old and new data together may have other shapes

@@ -26,7 +26,7 @@ class Joint(Protocol):
         """Latents and data of replication `index`."""
         ...
 
-    def start(self, bench: Bench, rng: np.random.Generator, index: int) -> Any:
+    def start(self, bench: Bench, rng: np.random.Generator, index: int, data: Any) -> Any:
         """Latents from which the chain of replication `index` starts, independent of the true ones."""
         ...
 
@@ -38,9 +38,9 @@ class PriorJoint:
         """Latents from the prior, and data."""
         return bench.draw_joint(rng)
 
-    def start(self, bench: Bench, rng: np.random.Generator, index: int) -> Any:
-        """Another draw from the prior."""
-        return bench.draw_joint(rng)[0]
+    def start(self, bench: Bench, rng: np.random.Generator, index: int, data: Any) -> Any:
+        """Where the subject starts, or another draw from the prior."""
+        return bench.start(rng, data)
 
 
 class PosteriorJoint:
@@ -61,7 +61,7 @@ class PosteriorJoint:
         """One draw of the posterior, extended by new data."""
         return bench.extend(rng, self.posterior[index], self.observed)
 
-    def start(self, bench: Bench, rng: np.random.Generator, index: int) -> Any:
+    def start(self, bench: Bench, rng: np.random.Generator, index: int, data: Any) -> Any:
         """Latents from a draw far away in the chain; its new data are thrown away."""
         far = (index + len(self.posterior) // 2) % len(self.posterior)
         return bench.extend(rng, self.posterior[far], self.observed)[0]
@@ -116,7 +116,7 @@ def replicate(bench: Bench, joint: Joint, plan: Plan, index: int) -> tuple[np.nd
     rng = np.random.default_rng([plan.seed, index])
     latents, data = joint.draw(bench, rng, index)
     truth = bench.measure(latents, data)
-    chain = bench.transitions(rng, joint.start(bench, rng, index), data)
+    chain = bench.transitions(rng, joint.start(bench, rng, index, data), data)
     last = plan.warmup + plan.draws * plan.thin
     kept = islice(chain, plan.warmup + plan.thin - 1, last, plan.thin)
     draws = np.array([bench.measure(latents, data) for latents in kept])

@@ -21,6 +21,7 @@ class Subject(Protocol):
 
     A subject may also have a ``name``; ``transitions(rng, latents, data)``, an endless iterator over the
     latents of one chain on one data set, where that is cheaper than calling ``transition`` again and again;
+    ``start(rng, data)``, latents from which a chain on `data` can start, where draws from the prior cannot;
     and ``extend(rng, latents, data)``, which posterior SBC needs: it draws new data, with latents of their
     own, given the latents of the old data, and returns latents and data of old and new together.
     A sampler that cannot be put at given latents says so by ``starts_by_itself = True``; then only rungs that
@@ -81,6 +82,10 @@ class ModelSubject:
     def draw_data(self, rng: np.random.Generator, latents: Latents) -> Corpus:
         """Draw a corpus given the latent variables."""
         return self.model.resample_data(latents, self.design, rng)
+
+    def start(self, rng: np.random.Generator, data: Corpus) -> Latents:
+        """Latents from which a chain on `data` starts."""
+        return self.model.initial_latents(data, rng)
 
     def transitions(self, rng: np.random.Generator, latents: Latents, data: Corpus) -> Iterator[Latents]:
         """Latents after each further sweep."""
@@ -151,6 +156,14 @@ class Bench:
         """Draw data given latents."""
         with _blaming("draw_data"):
             return self.subject.draw_data(rng, latents)
+
+    def start(self, rng: np.random.Generator, data: Any) -> Any:
+        """Latents from which a chain on `data` starts: the subject's own, or a draw from the prior."""
+        start = getattr(self.subject, "start", None)
+        if start is None:
+            return self.draw_joint(rng)[0]
+        with _blaming("start"):
+            return start(rng, data)
 
     def extend(self, rng: np.random.Generator, latents: Any, data: Any) -> tuple[Any, Any]:
         """Old and new data together, and their latents."""

@@ -24,6 +24,11 @@ def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
         token_step: TokenStep = "reversible",
     ) -> Kernel:
         def load(latents: Latents, corpus: Corpus, model: Any) -> PitmanYorState:
+            if np.any(latents["z"] >= 0) and np.isneginf(model.log_likelihood(latents, corpus)):
+                raise ValueError(
+                    f"{model.card.id}: association: expected a token that heads a table for each word of a "
+                    "topic in a group, and for each of those a word that may become it; found other latents"
+                )
             return pitman_yor.make_state(
                 corpus.words,
                 corpus.doc_ptr,
