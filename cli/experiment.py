@@ -134,6 +134,64 @@ def transfer_documents(
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
 
+CorpusWithGroups = Annotated[str, typer.Argument(metavar="CORPUS", help="A corpus file.", show_default=False)]
+Groups = Annotated[
+    str,
+    typer.Option(metavar="COVARIATE", help="Which covariate tells groups; the corpus' own if left out."),
+]
+Splits = Annotated[int, typer.Option(min=1, help="Splits into training and test documents.")]
+
+
+@experiment.command("differential")
+def differential(
+    corpus: CorpusWithGroups,
+    groups: Groups = "",
+    size: SizeOption = Size.SMALL,
+    replicates: Splits = 2,
+    jobs: Jobs = 2,
+    out: Out = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Held-out perplexity of differential topic models with the number of topics.
+
+    Figure 6 of Chen et al. (2015). Methods: tpyp, three samplers of hpyp, pyp, cclda, and LDA of each group.
+    """
+    from ..diagnostics.experiments import differential
+
+    small = differential.PerplexityExperiment(
+        differential.SMALL, corpus=corpus, groups=groups, most_documents=500, seed=seed
+    )
+    paper = replace(
+        small, sampling=differential.PAPER, topic_counts=(10, 20, 40, 60, 80, 100), most_documents=10**9
+    )
+    _run(_sized(size, small, paper, replicates), out, jobs, as_json)
+
+
+@experiment.command("differential-classes")
+def differential_classes(
+    corpus: CorpusWithGroups,
+    groups: Groups = "",
+    size: SizeOption = Size.SMALL,
+    replicates: Splits = 2,
+    jobs: Jobs = 2,
+    out: Out = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """How many test documents are told to be of their group, by topic models and by support vector machines.
+
+    Table 2 of Chen et al. (2015).
+    """
+    from ..diagnostics.experiments import differential
+
+    small = differential.ClassificationExperiment(
+        differential.SMALL, corpus=corpus, groups=groups, most_documents=1000, seed=seed
+    )
+    paper = replace(small, sampling=differential.PAPER_CLASSES, topic_counts=(5,), most_documents=10**9)
+    _run(_sized(size, small, paper, replicates), out, jobs, as_json)
+
+
 def _sized(size: Size, small: Any, paper: Any, replicates: int) -> Any:
     return replace(paper if size is Size.PAPER else small, replicates=replicates)
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -191,6 +191,27 @@ class Corpus:
                 f"covariates[{by!r}]: expected one truth value a document to split the corpus by"
             )
         return self.take(~mask), self.take(mask)
+
+    def grouped(self, by: str) -> "Corpus":
+        """Corpus whose groups are the values of a covariate of whole numbers or text.
+
+        Raises
+        ------
+        CorpusError
+            If there is no such covariate.
+        """
+        covariate = self.covariates.get(by)
+        if not isinstance(covariate, np.ndarray) or covariate.ndim != 1 or covariate.dtype.kind not in "biuU":
+            there_are = ", ".join(self.covariates) or "none"
+            raise CorpusError(
+                f"covariates[{by!r}]: expected a whole number or text a document; there are {there_are}"
+            )
+        values, group = np.unique(covariate, return_inverse=True)
+        if by in self.covariate_names:
+            names = self.covariate_names[by][values]
+        else:
+            names = values if values.dtype.kind == "U" else np.array([f"{by} {value}" for value in values])
+        return replace(self, group=group, group_names=names)
 
     def digest(self) -> str:
         """SHA-256, in hexadecimal, of all that a model may condition on.

@@ -52,6 +52,8 @@ class Experiment(ABC):
         The figure on the vertical axis.
     baseline : str
         The method that others are compared with.
+    difference : str
+        What the measure minus that of the baseline is, in words that end before the name of the baseline.
     labels : mapping of str to str
         What to write at an axis or in a legend, for settings, measures and methods.
     """
@@ -63,6 +65,7 @@ class Experiment(ABC):
     panel: ClassVar[str] = ""
     measure: ClassVar[str]
     baseline: ClassVar[str]
+    difference: ClassVar[str] = "gain over"
     labels: ClassVar[Mapping[str, str]]
 
     @abstractmethod
@@ -188,7 +191,7 @@ def plot_experiment(experiment: Experiment, results: pd.DataFrame, path: Path) -
         if panel is not None:
             column[0].set_title(f"{experiment.labels[experiment.panel]} {panel}", fontsize=10)
     axes[0, 0].set_ylabel(f"{experiment.labels[experiment.measure]}\n(± 1 sd of data sets)")
-    axes[1, 0].set_ylabel(f"gain over\n{baseline}\n(± 2 standard errors)")
+    axes[1, 0].set_ylabel(f"{experiment.difference}\n{baseline}\n(± 2 standard errors)")
     handles = axes[0, 0].get_legend_handles_labels()
     figure.legend(
         *handles, loc="outside lower center", ncols=1 + (len(panels) > 1), frameon=False, fontsize=9

@@ -164,3 +164,18 @@ def test_each_broken_invariant_is_named(change, message):
     with pytest.raises(CorpusError, match=message) as error:
         Corpus(**OK | change)
     assert "\n" not in str(error.value)
+
+
+def test_groups_are_values_of_a_covariate():
+    corpus = Corpus(
+        [0, 1, 2, 0],
+        np.arange(5),
+        covariates={"year": [2001, 1999, 2001, 1999], "name": ["x", "y", "z", "x"], "kind": [1, 0, 1, 1]},
+        covariate_names={"kind": ["old", "new"]},
+    )
+    assert corpus.grouped("year").group.tolist() == [1, 0, 1, 0]
+    assert corpus.grouped("year").group_names.tolist() == ["year 1999", "year 2001"]
+    assert corpus.grouped("name").group_names.tolist() == ["x", "y", "z"]
+    assert corpus.grouped("kind").group_names.tolist() == ["old", "new"]
+    with pytest.raises(CorpusError, match=r"covariates\['age'\]: .*; there are year, name, kind"):
+        corpus.grouped("age")
