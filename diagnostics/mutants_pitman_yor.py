@@ -106,8 +106,8 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "stale-mass",
         "tokens",
-        "            mass += weigh_topic(restaurants, documents, scheme, scratch, g, new)\n",
-        "            weigh_topic(restaurants, documents, scheme, scratch, g, new)\n",
+        "    mass += weigh_topic(documents, restaurants, scheme, scratch, group, new)\n",
+        "    weigh_topic(documents, restaurants, scheme, scratch, group, new)\n",
         "the mass is not updated for the topic that a token moved to",
     ),
     _mutant(

@@ -64,17 +64,20 @@ def seat(n: int, concentration: float, discount: float, rng: np.random.Generator
     table = np.zeros(n, np.int64)
     sizes: list[int] = []
     for customer in range(n):
-        u = rng.random() * (concentration + customer) if customer else 0.0
-        u -= concentration + discount * len(sizes)
-        if customer == 0 or u < 0.0:
-            table[customer] = len(sizes)
-            sizes.append(1)
-            continue
-        table[customer] = min(
-            np.searchsorted(np.cumsum(np.array(sizes) - discount), u, side="right"), len(sizes) - 1
-        )
+        opening = concentration + discount * len(sizes)
+        if customer == 0 or rng.random() * (concentration + customer) < opening:
+            sizes.append(0)
+            table[customer] = len(sizes) - 1
+        else:
+            table[customer] = _join(sizes, discount, rng)
         sizes[table[customer]] += 1
     return table
+
+
+def _join(sizes: list[int], discount: float, rng: np.random.Generator) -> int:
+    """Draw a table with probabilities in proportion to the sizes less the discount."""
+    cumulative = np.cumsum(np.array(sizes) - discount)
+    return min(int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")), len(sizes) - 1)
 
 
 def draw_sizes(n: int, n_tables: int, discount: float, rng: np.random.Generator) -> np.ndarray:
@@ -90,11 +93,10 @@ def draw_sizes(n: int, n_tables: int, discount: float, rng: np.random.Generator)
     for c in range(n, 0, -1):
         opens[c - 1] = rng.random() < np.exp(log_s[c - 1, t - 1] - log_s[c, t])
         t -= int(opens[c - 1])
-    sizes: list[float] = []
+    sizes: list[int] = []
     for opened in opens:
         if opened:
-            sizes.append(1.0)
+            sizes.append(1)
         else:
-            weights = np.array(sizes) - discount
-            sizes[rng.choice(weights.size, p=weights / weights.sum())] += 1.0
+            sizes[_join(sizes, discount, rng)] += 1
     return np.array(sizes, np.int64)

@@ -100,7 +100,15 @@ def test_fold_in_finds_the_posterior_mean_proportions(words):
 
 def test_compiled_and_plain_python_draw_the_same():
     corpus = Corpus(np.array([0, 2, 1, 2], np.int32), np.array([0, 3, 3, 4]), n_words=3)
-    args = (corpus.words, corpus.doc_ptr, corpus.group_of_doc, np.ascontiguousarray(PHI.T)[None], PRIOR[None], 2, 3)
+    args = (
+        corpus.words,
+        corpus.doc_ptr,
+        corpus.group_of_doc,
+        np.ascontiguousarray(PHI.T)[None],
+        PRIOR[None],
+        2,
+        3,
+    )
     theta, plain = np.empty((3, 2)), np.empty((3, 2))
     foldin.fold_in(np.random.default_rng(3), *args, theta)
     foldin.fold_in.py_func(np.random.default_rng(3), *args, plain)

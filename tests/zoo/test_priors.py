@@ -1,0 +1,30 @@
+"""Priors of hyperparameters: density, quantiles and draws agree."""
+
+import numpy as np
+import pytest
+from bnpzoo.zoo.priors import PRIORS, Beta, Gamma
+from scipy.integrate import quad
+from scipy.stats import kstest
+
+
+@pytest.mark.parametrize("prior", [Gamma(2.0, 3.0), Beta(2.0, 1.5)])
+def test_density_quantile_and_draws(prior):
+    probability = np.array([0.1, 0.5, 0.9])
+    for p, x in zip(probability, prior.quantile(probability), strict=True):
+        assert quad(lambda t: np.exp(prior.log_density(t)), 0.0, x)[0] == pytest.approx(p, abs=1e-8)
+    draws = prior.draw(np.random.default_rng(0), 1000)
+
+    grid = prior.quantile(np.linspace(0.0, 1.0, 1001)[:-1])
+    assert kstest(np.searchsorted(grid, draws) / 1000.0, "uniform").pvalue > 1e-5
+    assert PRIORS[type(prior).__name__](*prior.parameters) == prior
+
+
+def test_a_prior_reads_as_it_is_written():
+    assert str(Beta(2, 0.5)) == "Beta(2, 0.5)"
+
+
+def test_wrong_parameters():
+    with pytest.raises(ValueError, match=r"Beta: expected positive shapes, found 0.0, 1.0"):
+        Beta(0.0, 1.0)
+    with pytest.raises(ValueError, match=r"Gamma: expected positive shape and rate, found 1.0, inf"):
+        Gamma(1.0, np.inf)
