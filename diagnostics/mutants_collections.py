@@ -69,9 +69,9 @@ COLLECTIONS_MUTANTS: tuple[Mutant, ...] = (
         "the mass of both origins is taken for that of shared words when they are drawn",
     ),
     _cclda(
-        "eta-of-all-words",
-        "topics.eta, topics.count[:1], topics.total[:1]",
-        "topics.eta, topics.count, topics.total",
-        "the parameter of shared words is drawn as if it were that of own words, too",
+        "delta-of-shared-totals",
+        "topics.delta, topics.count[1:], topics.total[1:]",
+        "topics.delta, topics.count[1:], topics.total[:1]",
+        "the parameter of own words is drawn with the totals of shared ones",
     ),
 )

@@ -21,7 +21,7 @@ FOUND_BY_JOINT = (
     "own-count-kept", "shared-total-of-one", "origin-not-normalised", "origins-swapped", "own-words-of-eta",
     "shared-count-stale",
 )  # fmt: skip
-FOUND_BY_SEQUENTIAL = ("counts-for-tables", "mass-of-one-origin", "eta-of-all-words")
+FOUND_BY_SEQUENTIAL = ("counts-for-tables", "mass-of-one-origin", "delta-of-shared-totals")
 
 
 def origins(n):
