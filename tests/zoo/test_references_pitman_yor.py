@@ -11,6 +11,7 @@ import pytest
 from bnpzoo.diagnostics.oracle import Oracle
 from bnpzoo.zoo import numpyro_pitman_yor as topics
 from bnpzoo.zoo.associations import Associations
+from bnpzoo.zoo.contract import Beta, Gamma
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.enumeration import log_stirling
 from bnpzoo.zoo.inference import nuts, stan
@@ -175,6 +176,54 @@ def test_tables_equal_enumeration(latents):
     if name in N_TABLES:
         assert abs(scores.pop(name)) < ALARM
     assert all(abs(score) > ALARM for score in scores.values())
+
+
+def evidence(model, corpus, n_draws):
+    """Probability of the words under a NumPyro program, and its standard error, from draws of the prior."""
+    program = model.numpyro(corpus, 0)
+
+    def untilted(site):
+        if site["type"] == "sample" and site["name"] == "phi_stable":
+            first, second = jax.random.split(site["kwargs"]["rng_key"])
+            shape = (*site["fn"].batch_shape, site["fn"].event_shape[1])
+            return jnp.stack([jax.random.logistic(first, shape), jax.random.gumbel(second, shape)], -2)
+        return None
+
+    def log_weight(key):
+        seeded = handlers.seed(program, key)
+        sites = handlers.trace(handlers.substitute(seeded, substitute_fn=untilted)).get_trace()
+        law, value = sites["phi_stable"]["fn"], sites["phi_stable"]["value"]
+        without = topics.TiltedStable(law.discount, jnp.zeros(()), law.log_base)
+        tilt = jnp.sum(law.log_prob(value) - without.log_prob(value))
+        return tilt + sites["counts"]["fn"].log_prob(sites["counts"]["value"])
+
+    weights = np.exp(jax.jit(jax.vmap(log_weight))(jax.random.split(jax.random.key(0), n_draws)))
+    return weights.mean(), weights.std() / np.sqrt(n_draws)
+
+
+def test_evidence_equals_enumeration():
+    # The tilts of four restaurants are weights; with a small b they have a variance.
+    corpus = MICRO.take(slice(1, 3))
+    model, other = (bnpzoo.get(name, **FIXED | {"b": 0.4, "a": 0.6}) for name in ("tpyp", "hpyp"))
+    mean, error = evidence(model, corpus, 20_000)
+    exact, wrong = (np.exp(Oracle.of_model(of, corpus).log_evidence.mean) for of in (model, other))
+    assert abs(mean - exact) < ALARM * error
+    assert abs(mean - wrong) > ALARM * error
+
+
+@pytest.mark.heavy
+def test_sampled_concentration_and_discount_equal_enumeration():
+    corpus = MICRO.take(slice(1, 3))
+    model = bnpzoo.get("tpyp", **FIXED | {"b": Gamma(2.0, 1.0), "a": Beta(2.0, 2.0)})
+    oracle = Oracle.of_model(model, corpus)
+    draws = nuts.run(model, corpus, 0, 2, 500, 4000, 1)["draws"]
+    for name, prior_mean in (("b", 2.0), ("a", 0.5)):
+        exact = oracle.hyperparameter(name)
+        paths = draws[name].reshape(2, 4000, -1).mean(-1)
+        error = np.hypot(float(arviz_stats.mcse(paths)), np.mean(exact.se))
+        print(name, paths.mean(), np.mean(exact.mean), error)
+        assert abs(paths.mean() - np.mean(exact.mean)) < ALARM * error
+        assert abs(paths.mean() - prior_mean) > ALARM * error
 
 
 def test_latents_of_a_draw_have_a_density(latents):
