@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 
 import bnpzoo
 import numpy as np
+from bnpzoo.zoo.associate import associations_of, cooccurrence
 from bnpzoo.zoo.designs import TransferContinuum
 
 CORPUS = Path(__file__).parents[2] / "shared" / "data" / "web_snippets.npz"
@@ -30,6 +32,7 @@ RESULTS = Path(__file__).with_name("results.md")
 WARMUP = 100
 ALPHA, ETA, GAMMA = 0.1, 0.01, 1.5
 HDP_TOPICS = 100
+PITMAN_YOR = {"n_topics": 100, "alpha": ALPHA, "gamma": ETA, "b": 10.0, "a": 0.7}
 
 
 class Case(NamedTuple):
@@ -57,8 +60,10 @@ CASES = (
     Case("bnpzoo", "sparse_transfer", 50, 1.0),
     Case("bnpzoo", "sparse_transfer", 10, 768 / 5e-3 / 1e6, synthetic=True),
     Case("bnpzoo", "focused", 10),
+    Case("bnpzoo", "hpyp", 100, 3.0),
+    Case("bnpzoo", "tpyp", 100, 1.0),
 )
-TASKS = ("mt_hdp", "sparse_transfer")
+TASKS = ("mt_hdp", "sparse_transfer", "hpyp", "tpyp")
 
 type Sweeps = Callable[[int], None]
 type Topics = Callable[[], int]
@@ -74,13 +79,18 @@ def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
         # Weights in the hundreds, as tasks of thousands of tokens ask for; alpha makes about 50 topics.
         "sparse_transfer": {"alpha": 40.0, "epsilon": 0.5, "a1": 1.0, "a2": 100.0},
         "focused": {"alpha": 5.0, "gamma": 0.5, "eta": 0.1},
+        "hpyp": PITMAN_YOR,
+        "tpyp": PITMAN_YOR,
     }[case.model]
     if case.synthetic:
         hyper |= {"alpha": 5.0, "epsilon": 0.01, "a1": 5.0, "a2": 0.1, "eta": 0.05}
     elif case.model in TASKS:
         tasks = corpus.covariates["label"]
         corpus = bnpzoo.Corpus(corpus.words, corpus.doc_ptr, corpus.vocabulary, group=tasks)
-    model = bnpzoo.get(case.model, **{"eta": ETA} | hyper)
+    if case.model == "tpyp":
+        strength = cooccurrence(corpus, corpus, window=None)
+        corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))
+    model = bnpzoo.get(case.model, **({} if hyper is PITMAN_YOR else {"eta": ETA}) | hyper)
     kernel = model.kernel()
     rng = np.random.default_rng(1)
     state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
@@ -179,9 +189,10 @@ Million tokens per CPU-second, one thread, {options.corpus.stem} ({n_tokens} tok
 best and median of {options.repeats} repeats of {options.sweeps} sweeps. Hyperparameters are fixed:
 eta = {ETA}; LDA: alpha = {ALPHA} a topic; HDP: alpha = {alpha:g} and gamma = {GAMMA}; `mt_hdp`: alpha0 =
 {alpha:g}. `sparse_transfer`: alpha = 40, epsilon = 0.5, a1 = 1, a2 = 100; `focused`: alpha = 5,
-gamma = 0.5, eta = 0.1. Tasks are the classes. The number of topics is the one reached; the two HDPs do not
-sample the same law (`docs/tomotopy.md`). Memory is that of the whole process, Python and its imports
-included.
+gamma = 0.5, eta = 0.1; `hpyp` and `tpyp`: b = 10, a = 0.7, gamma = {ETA}, and for `tpyp` ten associations
+a word, from documents. Tasks and groups are the classes. The number of topics is the one reached; the two
+HDPs do not sample the same law (`docs/tomotopy.md`). Memory is that of the whole process, Python and its
+imports included.
 
 *Synthetic*: {n_synthetic} tokens in ten tasks, a quarter of the way along the continuum of the experiment
 `transfer-continuum`, with its hyperparameters and eta = 0.05; the bar is 5 ms a sweep.

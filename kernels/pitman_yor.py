@@ -1,4 +1,4 @@
-"""Topic models with Pitman-Yor topics: collapsed Gibbs, exact (Chen, Buntine, Ding, Xie and Du 2014).
+"""Topic models with Pitman-Yor topics: collapsed Gibbs, exact (Chen, Buntine, Ding, Xie and Du 2015).
 
 Documents are those of latent Dirichlet allocation, with an alpha for each group; the topics and what the
 variants of the sampler are is told in `pitman_yor_state` and `pitman_yor_seats`.
@@ -257,13 +257,14 @@ def check(state: PitmanYorState) -> None:
     if not np.array_equal(sent, of_token) or np.any(count != t[by_entry]):
         raise AssertionError("the orders of a cell are not one a table")
     b = restaurants.base_of_group[cell // n_words]
-    sent = np.zeros((base.n_listed.size, base.total.size), np.int64)
-    np.add.at(sent, (b * n_words + word, b * n_topics + topic), 1)
-    listed = np.zeros_like(sent)
+    sent, count = np.unique((b * n_words + word) * base.total.size + b * n_topics + topic, return_counts=True)
     place, row = _in_use(base.word_ptr[:-1], base.n_listed)
-    np.add.at(listed, (row, base.listed_topic[place]), base.listed_count[place])
-    if np.any(base.listed_count[place] < 1) or np.any(listed != sent) or np.any(base.total != sent.sum(0)):
+    listed = row * base.total.size + base.listed_topic[place]
+    at_base = np.argsort(listed)
+    if not np.array_equal(listed[at_base], sent) or np.any(base.listed_count[place][at_base] != count):
         raise AssertionError("the orders at a base differ from a recount")
+    if np.any(base.total != np.bincount(b * n_topics + topic, minlength=base.total.size)):
+        raise AssertionError("the orders of a base's topic differ from a recount")
     if np.any(restaurants.b <= -state.scheme.discount[0]):
         raise AssertionError("a concentration is not above minus the discount")
     if any(np.any(x) for x in (state.scratch.doc_count, state.scratch.is_doc_topic, state.scratch.sent)):

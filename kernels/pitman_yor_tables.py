@@ -188,7 +188,7 @@ def order_all(rng, restaurants, known):
 
 @kernel
 def explicit_pass(rng, tokens, documents, restaurants, orders, scheme, scratch):
-    """Draw phi0, then every token's topic and seat given phi0, and at the end all orders (Section 5.1).
+    """Draw phi0, then every token's topic and seat given phi0, and at the end all orders.
 
     Given phi0 the documents of different groups are independent.
     """
