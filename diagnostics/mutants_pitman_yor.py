@@ -129,9 +129,9 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "all-bases-one",
         "tokens",
-        "    b, gamma = restaurants.base_of_group[group], restaurants.base.eta[0]\n",
-        "    b, gamma = 0, restaurants.base.eta[0]\n",
-        "all groups draw from the base of the first",
+        "    at_base = restaurants.base_of_group[group] * restaurants.b.size + k\n",
+        "    at_base = k\n",
+        "the normaliser of a base is that of the first group's",
         models=("pyp",),
     ),
     _mutant(
