@@ -37,6 +37,15 @@ def test_tomotopy_hdp(monkeypatch, capsys):
     assert "two tokens of one word" in capsys.readouterr().out
 
 
+def test_digits(monkeypatch, capsys, tmp_path):
+    picture = tmp_path / "digits.png"
+    arguments = ["--topics", "2", "--per-class", "5", "--sweeps", "5", "--out", str(picture)]
+    monkeypatch.setattr(sys, "argv", ["digits.py", *arguments])
+    runpy.run_path(str(ROOT / "examples" / "digits.py"), run_name="__main__")
+    assert "likeness of the ten versions" in capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_franchise_without_differences_is_exact():
     example = runpy.run_path(str(ROOT / "examples" / "tomotopy_hdp.py"))
     corpus, model = example["CORPORA"]["0 1 | 0 1"], example["MODEL"]

@@ -1,10 +1,11 @@
 """``bnpzoo experiment``: its help, what it writes and what it says."""
 
 import json
+from functools import partial
 
 import pytest
 from bnpzoo.cli.experiment import experiment
-from bnpzoo.diagnostics.experiments import transfer
+from bnpzoo.diagnostics.experiments import differential, transfer
 
 NAMES = [command.name for command in experiment.registered_commands]
 
@@ -40,3 +41,15 @@ def test_a_corpus_without_tasks_is_an_error(run, tiny, tmp_path, corpus_file):
     result = run("experiment", "transfer-documents", corpus_file, *arguments)
     assert result.exit_code == 2
     assert "expected a covariate 'nothing'" in result.stderr
+
+
+def test_differential_topic_models_are_compared(run, monkeypatch, tmp_path, corpus_file):
+    monkeypatch.setattr(differential, "SMALL", differential.Sampling(tune=2, draws=2))
+    few = partial(differential.PerplexityExperiment, methods=("hpyp", "cclda"), topic_counts=(2,))
+    monkeypatch.setattr(differential, "PerplexityExperiment", few)
+    arguments = ("--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
+    result = run("experiment", "differential", corpus_file, *arguments)
+    assert result.exit_code == 0, result.output
+    assert [row["method"] for row in json.loads(result.stdout)["summary"]] == ["hpyp", "cclda"]
+    assert (tmp_path / "r" / "differential.png").exists()
+    assert run("experiment", "differential-classes", corpus_file, "--groups", "age").exit_code == 2
