@@ -69,13 +69,10 @@ def dense_sweep(rng, state):
 @kernel
 def explicit_sweep(rng, state):
     """One sweep: phi0, tokens given phi0, what tables send for, hyperparameters. Mutates `state`."""
-    passes = (state.tokens, state.documents, state.restaurants, state.orders, state.scheme, state.scratch)
-    if np.any(
-        state.tokens.topic < 0
-    ):  # phi0 without tables would be a draw from the prior, and may underflow
-        dense_pass(rng, *passes)
+    if np.any(state.tokens.topic < 0):  # phi0 without tables is a draw from its prior, and may underflow
+        dense_pass(rng, *passes(state))
     else:
-        explicit_pass(rng, *passes)
+        explicit_pass(rng, *passes(state))
     finish_sweep(rng, state)
 
 

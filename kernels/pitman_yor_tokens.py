@@ -8,9 +8,10 @@ Given the topics of all others, with m customers of the token's word at t tables
 h = sum_v p_wv (gamma + q_kv) / (V gamma + Q_k) (`pitman_yor_seats` has the last factors). `dense_pass` is the
 definition, O(K) a token. `sparse_pass` draws from the same conditionals in three parts. With the coefficient
 ``c_k = (alpha + n_dk) (b + a T) / ((b + M) (V gamma + Q_k))`` a topic without customers of the word weighs
+the sum of
 
-    c_k sum_v p_wv q_kv     topics whose tables sent for a source of the word
-    c_k gamma sum_v p_wv    all topics, those of the document first; rarely visited
+    c_k sum_v p_wv q_kv     if tables of the topic sent for a source of the word
+    c_k gamma sum_v p_wv    for any topic, those of the document first; rarely visited
 
 and those with customers, of which each word has a short list, are weighed in full.
 """

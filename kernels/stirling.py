@@ -96,8 +96,8 @@ def stirling_ratios(n_max: int, discount: float) -> np.ndarray:
     """
     if n_max > MOST_CUSTOMERS:
         raise ValueError(
-            f"a word occurs {n_max} times in one group; expected at most {MOST_CUSTOMERS}, for which the table "
-            f"of Stirling ratios takes {2 * MOST_CUSTOMERS**2 / 2**30:.0f} GiB"
+            f"a word occurs {n_max} times in one group; expected at most {MOST_CUSTOMERS}, for which the "
+            f"table of Stirling ratios takes {2 * MOST_CUSTOMERS**2 / 2**30:.0f} GiB"
         )
     size = max(n_max, 1) * (max(n_max, 1) - 1) // 2
     ratios = np.empty(size, np.float64 if n_max <= MOST_IN_DOUBLE else np.float32)
