@@ -156,11 +156,11 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
         "the density of a lacks the factors b + n a",
     ),
     _mutant(
-        "stale-ratios",
+        "discount-of-larger-tables",
         "hyper",
-        "    fill_ratios(scheme.ratios, scheme.discount[0], most)\n",
-        "",
-        "the ratios of Stirling numbers are not computed anew when a has moved",
+        "target.joined[size] * math.log(size - 1 + rest)",
+        "target.joined[size] * math.log(size + rest)",
+        "the density of a takes each table for one customer larger than it is",
     ),
     Mutant(
         "pyp-stirling-diagonal",

@@ -2,7 +2,7 @@
 
 import pytest
 from bnpzoo.cli.inputs import parse_settings
-from bnpzoo.zoo.contract import Gamma
+from bnpzoo.zoo.contract import Beta, Gamma
 
 
 def assert_one_line(result, *parts):
@@ -72,10 +72,11 @@ def test_debug_lets_the_traceback_through(run):
 
 
 def test_settings():
-    assert parse_settings(["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "eta=1e-2"]) == {
+    assert parse_settings(["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "a=Beta(2,1)", "eta=1e-2"]) == {
         "n_topics": 3,
         "alpha": 0.5,
         "gamma": Gamma(1, 2.5),
+        "a": Beta(2, 1),
         "eta": 0.01,
     }
 

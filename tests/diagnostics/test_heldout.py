@@ -174,6 +174,20 @@ def test_each_document_is_read_under_the_prior_of_its_group():
         np.testing.assert_allclose(np.exp(method([topics], test).log_probability), [0.9, 0.2])
 
 
+@pytest.mark.parametrize("score", [heldout.left_to_right, heldout.document_completion])
+def test_groups_may_have_their_own_topics(score):
+    """Each document is scored by the topics of its group, as if there were no other."""
+    own, prior = np.stack([PHI, PHI[:, ::-1] ** 2]), np.stack([PRIOR, 2.0 * PRIOR])
+    own /= own.sum(axis=2, keepdims=True)
+    test = Corpus([0, 2, 1, 1, 2, 2, 0], [0, 3, 7], n_words=3, group=[1, 0])
+    found = score([FrozenTopics(own, prior)], test).log_probability
+    for g in range(2):
+        alone = score([FrozenTopics(own[g], prior[[g]])], test).log_probability
+        assert np.array_equal(alone == found, test.group == g)
+    with pytest.raises(ValueError, match="topics: expected those of 1 groups, found shape"):
+        score([FrozenTopics(own, PRIOR[None])], test)
+
+
 def test_the_standard_error_is_that_of_resampled_documents():
     rng = np.random.default_rng(5)
     n = rng.integers(1, 20, 400)

@@ -1,13 +1,16 @@
 """The models with Pitman-Yor topics: density, generator and predictions against enumeration of all tables."""
 
+import json
 from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
+import xarray as xr
 from bnpzoo.zoo.associations import Associations
 from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
+from bnpzoo.zoo.inference.results import describe, model_of
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.priors import Beta
 from bnpzoo.zoo.restaurants import log_rising
@@ -224,6 +227,14 @@ def test_a_large_discount_gives_every_token_a_table():
 def test_bad_hyperparameters(settings, message):
     with pytest.raises(ValueError, match=message):
         get("hpyp", **settings)
+
+
+def test_settings_are_written_and_read():
+    model = get("tpyp", n_topics=3, a=Beta(2.0, 1.5), b=0.5, gamma=Gamma(1.0, 0.25))
+    tree = xr.DataTree()
+    tree.attrs = {"model": "tpyp", "hyperparameters": json.dumps(describe(model))}
+    assert model_of(tree) == model
+    assert model.sampled() == ("alpha", "gamma", "a")
 
 
 def test_tpyp_needs_associations():
