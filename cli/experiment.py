@@ -139,6 +139,9 @@ Groups = Annotated[
     str,
     typer.Option(metavar="COVARIATE", help="Which covariate tells groups; the corpus' own if left out."),
 ]
+Documents = Annotated[
+    int, typer.Option(min=5, help="Documents taken at random, at size small; all at size paper.")
+]
 Splits = Annotated[int, typer.Option(min=1, help="Splits into training and test documents.")]
 
 
@@ -147,6 +150,7 @@ def differential(
     corpus: CorpusWithGroups,
     groups: Groups = "",
     size: SizeOption = Size.SMALL,
+    documents: Documents = 300,
     replicates: Splits = 2,
     jobs: Jobs = 2,
     out: Out = None,
@@ -159,12 +163,10 @@ def differential(
     """
     from ..diagnostics.experiments import differential
 
-    small = differential.PerplexityExperiment(
-        differential.SMALL, corpus=corpus, groups=groups, most_documents=500, seed=seed
+    paper = differential.PerplexityExperiment(
+        differential.PAPER, corpus, groups, topic_counts=(10, 20, 40, 60, 80, 100), seed=seed
     )
-    paper = replace(
-        small, sampling=differential.PAPER, topic_counts=(10, 20, 40, 60, 80, 100), most_documents=10**9
-    )
+    small = replace(paper, sampling=differential.SMALL, topic_counts=(10, 30), most_documents=documents)
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
 
@@ -173,6 +175,7 @@ def differential_classes(
     corpus: CorpusWithGroups,
     groups: Groups = "",
     size: SizeOption = Size.SMALL,
+    documents: Documents = 600,
     replicates: Splits = 2,
     jobs: Jobs = 2,
     out: Out = None,
@@ -181,14 +184,12 @@ def differential_classes(
 ) -> None:
     """How many test documents are told to be of their group, by topic models and by support vector machines.
 
-    Table 2 of Chen et al. (2015).
+    Table 2 of Chen et al. (2015), with five topics.
     """
     from ..diagnostics.experiments import differential
 
-    small = differential.ClassificationExperiment(
-        differential.SMALL, corpus=corpus, groups=groups, most_documents=1000, seed=seed
-    )
-    paper = replace(small, sampling=differential.PAPER_CLASSES, topic_counts=(5,), most_documents=10**9)
+    paper = differential.ClassificationExperiment(differential.PAPER_CLASSES, corpus, groups, seed=seed)
+    small = replace(paper, sampling=differential.SMALL, most_documents=documents)
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
 

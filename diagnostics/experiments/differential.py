@@ -98,8 +98,8 @@ class _Differential(Experiment):
     sampling: Sampling
     corpus: str
     groups: str = ""
-    topic_counts: tuple[int, ...] = (10, 20, 40)
-    most_documents: int = 1_000_000
+    topic_counts: tuple[int, ...] = (10, 30)
+    most_documents: int = 10**9
     least_documents: int = 5
     replicates: int = 6
     seed: int = 0
@@ -173,7 +173,7 @@ class PerplexityExperiment(_Differential):
 class ClassificationExperiment(_Differential):
     """Table 2: which group a test document is from."""
 
-    topic_counts: tuple[int, ...] = (5, 10, 20)
+    topic_counts: tuple[int, ...] = (5,)
     methods: tuple[str, ...] = ("tpyp", "hpyp", "cclda", "group_lda", *CLASSIFIERS)
     name: str = "differential-classes"
     measure: ClassVar[str] = "accuracy"
@@ -284,6 +284,6 @@ def with_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
     )
 
 
-SMALL = Sampling(tune=150, draws=10, thin=2)
+SMALL = Sampling(tune=100, draws=10, thin=2)
 PAPER = Sampling(tune=2000, draws=100)
 PAPER_CLASSES = Sampling(tune=50, draws=150)

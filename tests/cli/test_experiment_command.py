@@ -45,11 +45,11 @@ def test_a_corpus_without_tasks_is_an_error(run, tiny, tmp_path, corpus_file):
 
 def test_differential_topic_models_are_compared(run, monkeypatch, tmp_path, corpus_file):
     monkeypatch.setattr(differential, "SMALL", differential.Sampling(tune=2, draws=2))
-    few = partial(differential.PerplexityExperiment, methods=("hpyp", "cclda"), topic_counts=(2,))
+    few = partial(differential.PerplexityExperiment, methods=("hpyp", "cclda"))
     monkeypatch.setattr(differential, "PerplexityExperiment", few)
     arguments = ("--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
     result = run("experiment", "differential", corpus_file, *arguments)
     assert result.exit_code == 0, result.output
-    assert [row["method"] for row in json.loads(result.stdout)["summary"]] == ["hpyp", "cclda"]
+    assert [row["method"] for row in json.loads(result.stdout)["summary"]] == ["hpyp", "cclda"] * 2
     assert (tmp_path / "r" / "differential.png").exists()
     assert run("experiment", "differential-classes", corpus_file, "--groups", "age").exit_code == 2
