@@ -188,9 +188,9 @@ class PitmanYorFamily(FiniteFamily):
         """Log probability of what the tables sent for, and of what that became."""
         heads = latents["association"] >= 0
         v, w, g = latents["association"][heads], corpus.words[heads], self._token_groups(corpus)[heads]
-        associations = self.associations_of(corpus)
-        became = [associations.matrix(i)[w[g == i], v[g == i]] for i in range(corpus.n_groups)]
-        probability = np.concatenate([np.asarray(p).ravel() for p in became])
+        probability = np.ones(v.size)
+        for i in np.unique(g):
+            probability[g == i] = self.associations_of(corpus).matrix(i)[w[g == i], v[g == i]]
         if np.any(probability == 0.0):
             return -np.inf
         base_topic = self.base_of_group(corpus.n_groups)[g] * self.n_topics + latents["z"][heads]
