@@ -73,11 +73,21 @@ def draw_words(
     )
 
 
+def log_gamma(
+    shape: float | np.ndarray, size: tuple[int, ...] | None, rng: np.random.Generator
+) -> np.ndarray:
+    """Logarithms of gamma variates, which underflow themselves for tiny shapes: log X = log Y - E / shape.
+
+    Y is a gamma variate of ``shape + 1`` and E an exponential one.
+    """
+    return np.log(rng.gamma(shape + 1.0, size=size)) - rng.exponential(size=size) / shape
+
+
 def draw_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Dirichlet draw in log space: with tiny shapes NumPy's own would divide zero by zero."""
-    log_gamma = np.log(rng.gamma(shapes + 1.0)) - rng.exponential(size=shapes.size) / shapes
-    out = np.exp(log_gamma - log_gamma.max())
-    return out / out.sum()
+    """Dirichlet draws, one a row of `shapes` (…, K); with tiny ones NumPy's own would divide zero by zero."""
+    logs = log_gamma(shapes, shapes.shape, rng)
+    out = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return out / out.sum(axis=-1, keepdims=True)
 
 
 def draw_categorical(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .collapsed import draw_categorical
+from .collapsed import draw_categorical, draw_dirichlet, log_gamma
 from .contract import Latents
 from .ibp import draw_masks, first_rows
 from .length_models import highest_log_lengths, log_lengths
@@ -63,7 +63,7 @@ def draw_configuration(
         owner = np.repeat(np.arange(n), rng.poisson(alphas * expected))
         mask = draw_masks(owner.size, n_tasks, epsilon, rng)
         shape = rng.gamma(a1, a2, owner.size)
-        log_weight = np.where(mask, _log_gamma(shape[:, None], mask.shape, rng), -np.inf)
+        log_weight = np.where(mask, log_gamma(shape[:, None], mask.shape, rng), -np.inf)
         mass = np.zeros((n, n_tasks))
         np.add.at(mass, owner, np.exp(log_weight))
         log_probability = np.full(n, -highest)
@@ -77,11 +77,6 @@ def draw_configuration(
     return Configuration(float(batch.alpha[i]), batch.log_weight[mine].T, batch.shape[mine])
 
 
-def _log_gamma(shape: np.ndarray, size: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Log of gamma variates, safe for tiny shapes."""
-    return np.log(rng.gamma(shape + 1.0, size=size)) - rng.exponential(size=size) / shape
-
-
 def seat_tokens(
     configuration: Configuration, doc_lengths: np.ndarray, group: np.ndarray, rng: np.random.Generator
 ) -> Latents:
@@ -91,8 +86,7 @@ def seat_tokens(
     for c, n in zip(group, doc_lengths, strict=True):
         if n > 0:
             on = np.flatnonzero(log_weight[c] > -np.inf)
-            gammas = _log_gamma(np.exp(log_weight[c, on]), on.shape, rng)
-            share = np.exp(gammas - gammas.max())
+            share = draw_dirichlet(np.exp(log_weight[c, on]), rng)
             labels.append(on[draw_categorical(np.tile(share, (n, 1)), rng)])
     z = np.concatenate(labels)
     used, first = np.unique(z, return_index=True)
