@@ -4,6 +4,7 @@ from math import lgamma
 import numpy as np
 import pytest
 from bnpzoo.diagnostics import heldout
+from bnpzoo.diagnostics.empirical_likelihood import empirical_likelihood
 from bnpzoo.kernels import foldin
 from bnpzoo.zoo.contract import FrozenTopics
 from bnpzoo.zoo.corpus import Corpus
@@ -164,6 +165,19 @@ def test_each_document_is_read_under_the_prior_of_its_group():
     topics = FrozenTopics(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
     for method in (heldout.left_to_right, heldout.document_completion):
         np.testing.assert_allclose(np.exp(method([topics], test).log_probability), [0.9, 0.2])
+
+
+@pytest.mark.parametrize("method", [heldout.left_to_right, heldout.document_completion, empirical_likelihood])
+def test_a_group_without_topics_is_not_scored(method):
+    topics = FrozenTopics(PHI, np.array([[0.3, 0.2], [0.0, 0.0]]))
+    names = ["north", "south"]
+    test = Corpus([0, 1, 2, 2], [0, 2, 4], n_words=3, group=[0, 1], group_names=names)
+    with pytest.raises(ValueError, match=r"^prior of group south: expected a topic with a positive weight"):
+        method([topics], test)
+    only_north = Corpus([0, 1, 2, 2], [0, 2, 4], n_words=3, group=[0, 0], group_names=names)
+    assert np.isfinite(method([topics], only_north).log_probability).all()
+    with pytest.raises(ValueError, match="^prior: expected a topic"):
+        method([FrozenTopics(PHI, np.zeros((1, 2)))], document([1]))
 
 
 def test_the_standard_error_is_that_of_resampled_documents():
