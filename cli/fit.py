@@ -92,19 +92,17 @@ def _parts(corpus: "Corpus", split: str | None) -> "tuple[Corpus, Corpus | None]
 
 
 def announce(model: "Model", corpus: "Corpus") -> None:
-    """Say on standard error what is about to be sampled, and which hyperparameters move."""
+    """Say on standard error what is about to be sampled, and how the model is set."""
     sizes = f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words"
     say(f"{model.card.title}: {sizes}", "bold", err)
-    sampled = model.sampled()
-    for name, value in model.hyperparameters().items():
-        how = f"sampled, prior {value}" if name in sampled else f"fixed at {value:g}"
+    for name, how in model.settings().items():
         say(f"  {name}: {how}", console=err)
 
 
 def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None") -> dict[str, Any]:
     return {
         "model": model.card.id,
-        "hyperparameters": {name: str(value) for name, value in model.hyperparameters().items()},
+        "hyperparameters": {name: str(value) for name, value in model.arguments().items()},
         "sampled": model.sampled(),
         "verdict": comparison.verdict,
         "quantities": comparison.records(),

@@ -309,6 +309,17 @@ class Model(ABC):
     ) -> Latents:
         """Latents at one draw of a reference program: draws ``z`` given its continuous parameters."""
 
+    def arguments(self) -> dict[str, Any]:
+        """All that the model was made with, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def settings(self) -> dict[str, str]:
+        """How each argument is set, in words: fixed, or sampled under a prior."""
+        return {
+            name: f"sampled, prior {value}" if isinstance(value, Gamma) else f"fixed at {value}"
+            for name, value in self.arguments().items()
+        }
+
     def hyperparameters(self) -> dict[str, Hyperparameter]:
         """All hyperparameters by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("hyper", True)}  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -117,10 +116,9 @@ def _kept_dataset(records: list[Record], n_draws: int, model: Model) -> xr.Datas
 
 def describe(model: Model) -> dict[str, Any]:
     """Return the constructor arguments of a model in JSON's types; a prior is a list (shape, rate)."""
-    values = {f.name: getattr(model, f.name) for f in fields(model)}  # type: ignore[arg-type]
     return {
         name: [value.shape, value.rate] if isinstance(value, Gamma) else value
-        for name, value in values.items()
+        for name, value in model.arguments().items()
     }
 
 
