@@ -46,9 +46,9 @@ def log_lengths(mass: np.ndarray, doc_lengths: np.ndarray, lengths: str) -> np.n
     if lengths == "task":
         out = gammaln(positive + n) - gammaln(positive) - mass * LOG2
     elif lengths == "document":
-        lengths_of = np.asarray(doc_lengths)
-        out = np.sum(gammaln(np.add.outer(positive, lengths_of)) - gammaln(positive)[..., None], axis=-1)
-        out = out - lengths_of.size * LOG2 * mass
+        distinct, times = np.unique(doc_lengths, return_counts=True)
+        rising = gammaln(np.add.outer(positive, distinct)) - gammaln(positive)[..., None]
+        out = rising @ times - doc_lengths.size * LOG2 * mass
     else:
         out = np.zeros_like(positive)
     return np.where((mass > 0) | (n == 0), out, -np.inf)

@@ -27,7 +27,7 @@ from ..contract import (
 from ..corpus import Corpus, CorpusError
 from ..enumeration import restricted_growth_strings
 from ..ibp import first_rows, log_reach
-from ..length_models import LENGTHS, LOG2, Lengths, Weight
+from ..length_models import LENGTHS, Lengths, Weight, log_lengths
 from ..masked_tasks import draw_configuration, seat_tokens
 from ..references import stan_priors
 from ..sparse_transfer_kernels import sparse_transfer_kernels
@@ -196,17 +196,13 @@ class SparseTransfer(CollapsedTopicModel):
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
         """Log probability of ``z`` and of the lengths given the weights, without factors of lengths alone."""
         mass = np.exp(latents["log_weight"]).sum(axis=1)
-        out = 0.0
-        for lengths, s in zip(self.task_lengths(Design.of(corpus)), mass, strict=True):
-            if lengths.sum() > 0 and s == 0.0:
-                return -np.inf
-            if self.lengths == "task":
-                n = lengths.sum()
-                out += gammaln(s + n) - gammaln(s) - s * LOG2 if s > 0.0 else 0.0
-            elif self.lengths == "document":
-                out += sum(gammaln(s + n) - gammaln(s) - s * LOG2 for n in lengths if s > 0.0)
-        filled = corpus.take(corpus.doc_lengths > 0)
-        return out + super().log_assignments(latents, filled)
+        of_lengths = sum(
+            float(log_lengths(s, doc_lengths, self.lengths))
+            for s, doc_lengths in zip(mass, self.task_lengths(Design.of(corpus)), strict=True)
+        )
+        if of_lengths == -np.inf:
+            return of_lengths
+        return of_lengths + super().log_assignments(latents, corpus.take(corpus.doc_lengths > 0))
 
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; includes the lengths' probability, without factors of them alone."""
