@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .collapsed import draw_categorical, draw_dirichlet, log_gamma
+from .collapsed import by_first_appearance, draw_categorical, draw_dirichlet, log_gamma
 from .contract import Latents
 from .ibp import draw_masks, first_rows
 from .length_models import highest_log_lengths, log_lengths
@@ -89,13 +89,20 @@ def seat_tokens(
             share = draw_dirichlet(np.exp(log_weight[c, on]), rng)
             labels.append(on[draw_categorical(np.tile(share, (n, 1)), rng)])
     z = np.concatenate(labels)
-    used, first = np.unique(z, return_index=True)
-    order = np.concatenate([used[np.argsort(first)], np.setdiff1d(np.arange(shape.size), used)])
-    rank = np.empty(shape.size, np.int64)
-    rank[order] = np.arange(shape.size)
-    return {
-        "z": rank[z],
-        "log_weight": log_weight[:, order],
-        "shape": shape[order],
-        "alpha": np.asarray(configuration.alpha),
-    }
+    return latents_of_tasks(z, log_weight, shape) | {"alpha": np.asarray(configuration.alpha)}
+
+
+def latents_of_tasks(z: np.ndarray, log_weight: np.ndarray, shape: np.ndarray) -> Latents:
+    """Renumber topics: those in use by first appearance, then ghosts; others, off in all tasks, are dropped.
+
+    Parameters
+    ----------
+    z : int (N,)
+    log_weight : float (C, K)
+        -inf where a topic is off.
+    shape : float (K,)
+    """
+    z, used = by_first_appearance(z)
+    ghosts = np.setdiff1d(np.flatnonzero((log_weight > -np.inf).any(axis=0)), used)
+    order = np.concatenate([used, ghosts])
+    return {"z": z, "log_weight": log_weight[:, order], "shape": shape[order]}
