@@ -176,7 +176,7 @@ def test_a_group_without_topics_is_not_scored(method):
         method([topics], test)
     only_north = Corpus([0, 1, 2, 2], [0, 2, 4], n_words=3, group=[0, 0], group_names=names)
     assert np.isfinite(method([topics], only_north).log_probability).all()
-    with pytest.raises(ValueError, match="^prior: expected a topic"):
+    with pytest.raises(ValueError, match=r"^prior: expected a topic"):
         method([FrozenTopics(PHI, np.zeros((1, 2)))], document([1]))
 
 
