@@ -75,6 +75,17 @@ def test_fit_says_what_is_sampled_and_scores_the_held_out_part(run, corpus_file,
     assert load(path)["posterior"]["alpha"].shape == (2, 20)
 
 
+def test_fit_takes_a_choice_of_the_model(run, corpus_file, tmp_path):
+    settings = ("--set", "lengths=document", "--variant", "collapsed")
+    fast = ("--chains", 1, "--tune", 2, "--draws", 4)
+    result = run("fit", "sparse_transfer", corpus_file, *settings, *fast, "--out", tmp_path / "fit.nc")
+    assert result.exit_code == 0, result.output
+    assert "lengths: fixed at document" in result.stderr
+    assert "collapsed" in result.stdout
+    assert run("report", tmp_path / "fit.nc", "--out", tmp_path / "report.html").exit_code == 0
+    assert "fixed at document" in (tmp_path / "report.html").read_text()
+
+
 def test_fit_json(run, corpus_file):
     result = run("fit", "lda", corpus_file, *FAST, "--json")
     summary = json.loads(result.stdout)

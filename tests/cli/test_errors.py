@@ -26,6 +26,11 @@ def test_hyperparameter_out_of_range(run, corpus_file):
     assert_one_line(run("fit", "hdp", corpus_file, "--set", "alpha=-1"), "alpha")
 
 
+def test_choice_that_is_none(run, corpus_file):
+    choice = ("--set", "lengths=page")
+    assert_one_line(run("fit", "sparse_transfer", corpus_file, *choice), "task, document, none", "'page'")
+
+
 def test_missing_corpus(run, tmp_path):
     assert_one_line(run("fit", "lda", tmp_path / "none.npz"), "none.npz")
 
