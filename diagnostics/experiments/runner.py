@@ -73,6 +73,10 @@ class Experiment(ABC):
     def run(self, cell: Cell) -> dict[str, float]:
         """Figures of one cell; depends on the cell and the fields of the experiment alone."""
 
+    @abstractmethod
+    def check(self) -> None:
+        """Raise ValueError where a cell cannot be run; `run_experiment` asks before it writes anything."""
+
     def cells(self) -> list[Cell]:
         """List the whole grid; a replicate is finished before the next begins."""
         return [
@@ -109,8 +113,9 @@ def run_experiment(
     Raises
     ------
     ValueError
-        `folder` holds another experiment, or this one with other settings.
+        A cell cannot be run, or `folder` holds another experiment, or this one with other settings.
     """
+    experiment.check()
     claim(folder, {"experiment": type(experiment).__name__, **asdict(experiment)})  # type: ignore[call-overload]
     cells = experiment.cells()
     missing = [cell for cell in cells if _read(folder, cell) is None]

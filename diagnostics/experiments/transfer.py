@@ -167,6 +167,14 @@ class _Transfer(Experiment):
         """Training and test documents."""
         raise NotImplementedError
 
+    def check(self) -> None:
+        """Make all models and data sets."""
+        for method in self.methods:
+            self.prior.model(method)
+        for replicate in range(self.replicates):
+            for setting in self.settings():
+                self.problem(setting, replicate)
+
     def run(self, cell: Cell) -> dict[str, float]:
         """See `Experiment.run`."""
         train, test = self.problem(cell.setting, cell.replicate)

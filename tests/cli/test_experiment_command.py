@@ -40,3 +40,4 @@ def test_a_corpus_without_tasks_is_an_error(run, tiny, tmp_path, corpus_file):
     result = run("experiment", "transfer-documents", corpus_file, *arguments)
     assert result.exit_code == 2
     assert "expected a covariate 'nothing'" in result.stderr
+    assert not (tmp_path / "r").exists()

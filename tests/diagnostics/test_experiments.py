@@ -31,6 +31,10 @@ class Toy(Experiment):
             for a in (0.0, 0.5):
                 yield {"a": a, "b": b}
 
+    def check(self) -> None:
+        if not self.methods:
+            raise ValueError("no methods")
+
     def run(self, cell: Cell) -> dict[str, float]:
         CALLS.append(cell)
         sign = 1.0 if cell.method == "plus" else -1.0
@@ -86,6 +90,12 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     run_experiment(Toy(replicates=1), tmp_path)
     with pytest.raises(ValueError, match="holds the results of another run, which differs in replicates"):
         run_experiment(Toy(replicates=2), tmp_path)
+
+
+def test_a_run_that_cannot_start_leaves_its_folder_to_others(tmp_path):
+    with pytest.raises(ValueError, match="no methods"):
+        run_experiment(Toy(methods=()), tmp_path / "toy")
+    assert not (tmp_path / "toy").exists()
 
 
 TINY = transfer.Sampling(chains=2, tune=3, draws=2, thin=1, samples=50)
