@@ -41,6 +41,8 @@ class Cell(NamedTuple):
 class Experiment(ABC):
     """What is varied, and what is measured: a frozen dataclass, whose fields determine all results.
 
+    A replicate does not depend on how many `replicates` there are.
+
     Attributes
     ----------
     name : str
@@ -113,10 +115,11 @@ def run_experiment(
     Raises
     ------
     ValueError
-        A cell cannot be run, or `folder` holds another experiment, or this one with other settings.
+        A cell cannot be run, or `folder` holds another experiment, or this one with other fields than
+        `replicates`.
     """
     experiment.check()
-    claim(folder, {"experiment": type(experiment).__name__, **asdict(experiment)})  # type: ignore[call-overload]
+    claim(folder, _identity(experiment))
     cells = experiment.cells()
     missing = [cell for cell in cells if _read(folder, cell) is None]
     done = len(cells) - len(missing)
@@ -222,6 +225,13 @@ def _draw_lines(
         )
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def _identity(experiment: Experiment) -> dict[str, Any]:
+    """All that cells depend on. Not how many replicates there are, so that more can be added."""
+    fields = asdict(experiment)  # type: ignore[call-overload]
+    del fields["replicates"]
+    return {"experiment": type(experiment).__name__, **fields}
 
 
 def _run_cell(experiment: Experiment, cell: Cell, folder: Path) -> None:

@@ -87,9 +87,17 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
 
 
 def test_a_folder_of_another_run_is_refused(tmp_path):
-    run_experiment(Toy(replicates=1), tmp_path)
-    with pytest.raises(ValueError, match="holds the results of another run, which differs in replicates"):
-        run_experiment(Toy(replicates=2), tmp_path)
+    run_experiment(Toy(methods=("plus",)), tmp_path)
+    with pytest.raises(ValueError, match="holds the results of another run, which differs in methods"):
+        run_experiment(Toy(), tmp_path)
+
+
+def test_replicates_can_be_added(tmp_path):
+    fewer = run_experiment(Toy(replicates=1), tmp_path)
+    CALLS.clear()
+    more = run_experiment(Toy(replicates=3), tmp_path)
+    assert {cell.replicate for cell in CALLS} == {1, 2}
+    assert more[more["replicate"] == 0].reset_index(drop=True).equals(fewer)
 
 
 def test_a_run_that_cannot_start_leaves_its_folder_to_others(tmp_path):
