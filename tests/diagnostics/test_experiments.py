@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -159,8 +159,11 @@ def test_what_is_wrong_with_tasks_is_named(labelled, monkeypatch):
     with pytest.raises(CorpusError, match="task of interest: expected one of 0, 1, 2, found 7"):
         transfer.corpus_with_tasks(labelled, "label", 7)
     experiment = transfer.DocumentsExperiment(TINY, PRIOR, corpus=labelled, tasks="label")
-    with pytest.raises(CorpusError, match="expected more than 40 documents of the task of interest"):
-        experiment.problem({"n_documents": 5}, 0)
+    with pytest.raises(CorpusError, match=r"expected at least 40 documents .* in 4 of 5 folds, found 16"):
+        experiment.check()
+    replace(experiment, document_counts=(16,)).check()
+    with pytest.raises(CorpusError, match=r"expected at least 21 documents .* one a fold, found 20"):
+        replace(experiment, document_counts=(1,), folds=21).check()
 
     def fetch(**arguments):
         raise OSError("no network")
