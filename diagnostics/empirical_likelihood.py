@@ -79,17 +79,10 @@ def _new_documents(
     """
     prior = np.tile(frozen.prior[group], (samples, 1))
     if frozen.inclusion is None:
-        return _proportions(prior, rng), lambda n: np.zeros(samples)
+        return draw_dirichlet(prior, rng), lambda n: np.zeros(samples)
     prior *= rng.random(prior.shape) < frozen.inclusion[group]
     prior = prior[prior.any(axis=1)]  # a document without topics has no token
     if not prior.size:
         raise ValueError(f"topics: expected some to be on in one of {samples} new documents, found none")
     mass = prior.sum(axis=1)
-    return _proportions(prior, rng), lambda n: log_lengths(mass, np.array([n]), "document")
-
-
-def _proportions(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Dirichlet draws, one a row of `shapes`; topics of shape zero have no share."""
-    shapes = np.where(shapes > 0.0, np.maximum(shapes, 1e-300), 0.0)  # so that E / shape is finite
-    with np.errstate(divide="ignore"):
-        return draw_dirichlet(shapes, rng)
+    return draw_dirichlet(prior, rng), lambda n: log_lengths(mass, np.array([n]), "document")

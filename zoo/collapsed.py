@@ -10,7 +10,17 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import gammaln
 
-from .contract import Design, FrozenTopics, Gamma, Latents, Model, Probes, Quantities, Simulation
+from .contract import (
+    Design,
+    FrozenTopics,
+    Gamma,
+    Hyperparameter,
+    Latents,
+    Model,
+    Probes,
+    Quantities,
+    Simulation,
+)
 from .corpus import Corpus
 
 
@@ -78,9 +88,11 @@ def log_gamma(
 ) -> np.ndarray:
     """Logarithms of gamma variates, which underflow themselves for tiny shapes: log X = log Y - E / shape.
 
-    Y is a gamma variate of ``shape + 1`` and E an exponential one.
+    Y is a gamma variate of ``shape + 1`` and E an exponential one. A shape of zero gives -inf.
     """
-    return np.log(rng.gamma(shape + 1.0, size=size)) - rng.exponential(size=size) / shape
+    shape = np.where(np.asarray(shape) > 0.0, np.maximum(shape, 1e-300), 0.0)  # so that E / shape is finite
+    with np.errstate(divide="ignore"):
+        return np.log(rng.gamma(shape + 1.0, size=size)) - rng.exponential(size=size) / shape
 
 
 def draw_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -95,6 +107,13 @@ def draw_categorical(weights: np.ndarray, rng: np.random.Generator) -> np.ndarra
     cumulative = np.cumsum(weights, axis=1)
     u = rng.random(len(weights)) * cumulative[:, -1]
     return np.minimum((cumulative <= u[:, None]).sum(axis=1), weights.shape[1] - 1)
+
+
+def draw_hyperparameter(value: Hyperparameter, size: int | None, rng: np.random.Generator) -> np.ndarray:
+    """Draw `size` values from a prior, one if None; a fixed value is repeated."""
+    if isinstance(value, Gamma):
+        return np.asarray(value.draw(rng, size))
+    return np.full(() if size is None else size, float(value))
 
 
 class CollapsedTopicModel(Model):
@@ -124,14 +143,10 @@ class CollapsedTopicModel(Model):
 
     def draw_hyperparameters(self, design: Design, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """See `Model.draw_hyperparameters`."""
-        out = {}
-        for name, value in self.hyperparameters().items():
-            size = self.hyperparameter_size(name, design)
-            if isinstance(value, Gamma):
-                out[name] = np.asarray(value.draw(rng, size))
-            else:
-                out[name] = np.asarray(value, float) if size is None else np.full(size, float(value))
-        return out
+        return {
+            name: draw_hyperparameter(value, self.hyperparameter_size(name, design), rng)
+            for name, value in self.hyperparameters().items()
+        }
 
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """See `Model.simulate`."""

@@ -49,7 +49,7 @@ class GrowingSticks:
 
 def _beta(a: float, b: float, rng: np.random.Generator) -> float:
     """Beta(a, b), safe for tiny shapes."""
-    log_x, log_y = (log_gamma(shape, None, rng) if shape > 0 else -np.inf for shape in (a, b))
+    log_x, log_y = (log_gamma(shape, None, rng) for shape in (a, b))
     return float(np.exp(log_x - np.logaddexp(log_x, log_y)))
 
 
