@@ -36,6 +36,11 @@ class Gamma:
         if not (self.shape > 0 and self.rate > 0 and np.isfinite(self.shape) and np.isfinite(self.rate)):
             raise ValueError(f"Gamma: expected positive shape and rate, found {self.shape}, {self.rate}")
 
+    @property
+    def mean(self) -> float:
+        """Mean of the prior."""
+        return self.shape / self.rate
+
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
         """Draw from the prior."""
         return rng.gamma(self.shape, 1.0 / self.rate, size)
@@ -240,6 +245,8 @@ class Model(ABC):
 
     ``stick`` is an axis over topics whose length changes from draw to draw.
     """
+    largest_truncation: ClassVar[int | None] = None
+    """Most topics that its references can have; None where there is no limit."""
 
     @classmethod
     @abstractmethod
@@ -248,7 +255,11 @@ class Model(ABC):
 
     @abstractmethod
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """Draw latent variables and data from the joint."""
+        """Draw latent variables and data from the joint, given all that `design` fixes."""
+
+    def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """Draw the lengths of the documents too, where the model has a law of them; else as `simulate`."""
+        return self.simulate(design, rng)
 
     @abstractmethod
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:

@@ -54,6 +54,34 @@ def log_lengths(mass: np.ndarray, doc_lengths: np.ndarray, lengths: str) -> np.n
     return np.where((mass > 0) | (n == 0), out, -np.inf)
 
 
+def draw_lengths(mass: np.ndarray, group: np.ndarray, lengths: str, rng: np.random.Generator) -> np.ndarray:
+    """Draw the lengths of the documents from the tasks' masses.
+
+    NB(S, 1/2) is a Poisson law whose mean is a gamma variate of shape S. Where the lengths of tasks are drawn
+    ("task"), each token goes to one of the task's documents, all alike.
+
+    Parameters
+    ----------
+    mass : float (C,)
+    group : int (D,)
+        Task of each document.
+    lengths : {"task", "document"}
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    int (D,)
+    """
+    if lengths == "document":
+        return rng.poisson(rng.gamma(mass[group]))
+    n_documents = np.bincount(group, minlength=mass.size)
+    out = np.zeros(group.size, np.int64)
+    for c in np.flatnonzero(n_documents):
+        tokens = rng.poisson(rng.gamma(mass[c]))
+        out[group == c] = rng.multinomial(tokens, np.full(n_documents[c], 1.0 / n_documents[c]))
+    return out
+
+
 def highest_log_lengths(doc_lengths: np.ndarray, lengths: str) -> float:
     """Largest value of `log_lengths`, which is concave in the logarithm of the mass."""
     if lengths == "none" or doc_lengths.sum() == 0:

@@ -1,7 +1,7 @@
 """The sparse transfer topic model (Faisal, Gillberg, Leen and Peltonen 2013)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from ... import kernels
 from .. import references_sparse_transfer
-from ..collapsed import CollapsedTopicModel, doc_topic_counts
+from ..collapsed import CollapsedTopicModel, doc_topic_counts, draw_hyperparameter, log_gamma
 from ..contract import (
     Card,
     Design,
@@ -27,8 +27,15 @@ from ..contract import (
 from ..corpus import Corpus, CorpusError
 from ..enumeration import restricted_growth_strings
 from ..ibp import first_rows, log_reach
-from ..length_models import LENGTHS, Lengths, Weight, log_lengths
-from ..masked_tasks import draw_configuration, seat_tokens
+from ..length_models import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
+from ..masked_tasks import (
+    Draws,
+    draw_given_lengths,
+    draw_topics,
+    expected_topics,
+    seat_tokens,
+    total_by_owner,
+)
 from ..references import stan_priors
 from ..sparse_transfer_kernels import sparse_transfer_kernels
 from ..transfer_marginal import TopicMarginal, pattern_of
@@ -45,6 +52,7 @@ class SparseTransfer(CollapsedTopicModel):
 
     The lengths of the documents are data, unless `lengths` is "none". A generator that keeps to a design's
     lengths therefore has to reject: it suits small designs and hyperparameters that make them likely.
+    `simulate_lengths` draws the lengths as well, without rejection.
 
     Parameters
     ----------
@@ -102,6 +110,7 @@ class SparseTransfer(CollapsedTopicModel):
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
     }  # fmt: skip
+    largest_truncation: ClassVar[int | None] = references_sparse_transfer.MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(2.0, 0.5)
     epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})
@@ -146,10 +155,19 @@ class SparseTransfer(CollapsedTopicModel):
         ValueError
             The hyperparameters make the design's lengths too unlikely.
         """
-        alpha = self.alpha.draw if isinstance(self.alpha, Gamma) else None
         hyper = self.draw_hyperparameters(design, rng)
-        latents = self._draw(design, alpha or float(hyper["alpha"]), rng)
-        latents = latents | {"eta": hyper["eta"]}
+        latents = self._draw(design, self.alpha, rng) | {"eta": hyper["eta"]}
+        return Simulation(latents, self.resample_data(latents, design, rng))
+
+    def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """See `Model.simulate_lengths`."""
+        if self.lengths == "none":
+            return self.simulate(design, rng)
+        group = self.tasks(design.group)
+        hyper = self.draw_hyperparameters(design, rng)
+        draws = self._draw_prior(1, self.alpha, design.n_groups, rng)
+        design = replace(design, doc_lengths=draw_lengths(draws.mass[0], group, self.lengths, rng))
+        latents = seat_tokens(draws.one(0), design.doc_lengths, group, rng) | {"eta": hyper["eta"]}
         return Simulation(latents, self.resample_data(latents, design, rng))
 
     def draw_topics(
@@ -159,12 +177,25 @@ class SparseTransfer(CollapsedTopicModel):
         latents = self._draw(design, float(hyper["alpha"]), rng)
         return {name: latents[name] for name in ("z", "log_weight", "shape")}
 
-    def _draw(self, design: Design, alpha: Any, rng: np.random.Generator) -> Latents:
-        task_lengths = self.task_lengths(design)
-        configuration = draw_configuration(
-            task_lengths, self.lengths, alpha, self.epsilon, self.a1, self.a2, rng
+    def _draw(self, design: Design, alpha: Hyperparameter, rng: np.random.Generator) -> Latents:
+        draw = draw_given_lengths(
+            lambda n: self._draw_prior(n, alpha, design.n_groups, rng),
+            self.task_lengths(design),
+            self.lengths,
+            expected_topics(alpha, design.n_groups, self.epsilon),
+            rng,
+            self.card.id,
         )
-        return seat_tokens(configuration, design.doc_lengths, self.tasks(design.group), rng)
+        return seat_tokens(draw, design.doc_lengths, self.tasks(design.group), rng)
+
+    def _draw_prior(self, n: int, alpha: Hyperparameter, n_tasks: int, rng: np.random.Generator) -> Draws:
+        """Draw `n` alphas, and masks, weights and shapes of topics that some task has."""
+        alphas = draw_hyperparameter(alpha, n, rng)
+        owner, mask, _ = draw_topics(alphas, n_tasks, self.epsilon, rng)
+        shape = rng.gamma(self.a1, self.a2, owner.size)
+        log_weight = np.where(mask, log_gamma(shape[:, None], mask.shape, rng), -np.inf)
+        topics = {"log_weight": log_weight, "shape": shape}
+        return Draws({"alpha": alphas}, owner, topics, total_by_owner(np.exp(log_weight), owner, n))
 
     def unseated(self, corpus: Corpus) -> Latents:
         """No task has a topic."""
