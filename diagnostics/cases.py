@@ -41,7 +41,7 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
         "sequential": {"samples": 2000, "transitions": 10},
         "geweke": {"draws": 5000, "chains": 100, "transitions": 150},
         "sbc": {"replications": 500, "draws": 63},
-        "reference": {"truncations": (6, 10), "draws": 1500},
+        "reference": {"draws": 1500},
     },
 }
 """Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
@@ -62,8 +62,16 @@ MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1])).corpus(np.ar
 REFERENCE_DESIGN = Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2)
 """Small enough for NUTS to mix."""
 
-REFERENCE_PRIORS = {"gamma": 0.7}
-"""Hyperparameters before the references; a small gamma, so that six sticks are enough, else Gamma(4, 4)."""
+REFERENCE_PRIORS = {
+    "hdp": {"gamma": 0.7},
+    "mt_hdp": {"gamma": 0.7},
+    "focused": {"alpha": 0.5},
+    "sparse_transfer": {"alpha": 0.5},
+}
+"""Hyperparameters before the references; small where it makes few sticks enough, else Gamma(4, 4)."""
+
+REFERENCE_TRUNCATIONS = {False: (6, 10), True: (4, 6)}
+"""Sticks of the references, two levels; fewer (True) where the cost doubles with each."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,9 @@ class Case:
         small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
         names = cls().hyperparameters()
         if self.rung == "reference":
-            return cls(**small, **{name: REFERENCE_PRIORS.get(name, Gamma(4.0, 4.0)) for name in names})
+            return cls(
+                **small, **dict.fromkeys(names, Gamma(4.0, 4.0)) | REFERENCE_PRIORS.get(self.model, {})
+            )
         hyper = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIOR
         required = cls.kernels[self.variant].requires
         return cls(**small, **required, **dict.fromkeys(names, hyper))
@@ -183,7 +193,14 @@ def climb(
         model = case.make_model()
         corpus = model.simulate(REFERENCE_DESIGN, np.random.default_rng(case.seed)).corpus
         return agrees_with_references(
-            case.subject, model, corpus, case.variant, seed=case.seed, progress=progress, **case.settings
+            case.subject,
+            model,
+            corpus,
+            case.variant,
+            truncations=REFERENCE_TRUNCATIONS[model.largest_truncation is not None],
+            seed=case.seed,
+            progress=progress,
+            **case.settings,
         )
     subject = CaseSubject(case)
     common = {"seed": case.seed, "progress": progress, **case.settings}

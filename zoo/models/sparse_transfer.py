@@ -104,7 +104,7 @@ class SparseTransfer(CollapsedTopicModel):
             "instead of 2.34, and up to 0.45, with lengths of documents.",
         ),
         tags=("nonparametric", "several collections", "sparse"),
-        evidence=("oracle", "geweke", "sequential", "sbc"),
+        evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
     kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
