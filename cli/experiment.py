@@ -124,7 +124,8 @@ def transfer_documents(
         list[int],
         typer.Option(
             min=1,
-            help="Number of training documents of the task of interest. Repeat for more. Default: from 5 to 40.",
+            help="Number of training documents of the task of interest; from 5 to 40 if left out. "
+            "Repeat for more.",
             show_default=False,
         ),
     ] = [],  # noqa: B006 (typer copies it)

@@ -247,6 +247,8 @@ class Model(ABC):
     """
     largest_truncation: ClassVar[int | None] = None
     """Most topics that its references can have; None where there is no limit."""
+    largest_truncation: ClassVar[int | None] = None
+    """Most topics that its references can have; None where there is no limit."""
 
     @classmethod
     @abstractmethod

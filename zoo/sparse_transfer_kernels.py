@@ -86,13 +86,12 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
         )
 
     def load_exponential(latents: Latents, corpus: Corpus, model: Any) -> SparseTransferState:
-        state = load(latents, corpus, model)
-        if state.lengths.offset.size:
+        if any(weight.offset.size for weight in model.length_weights(Design.of(corpus))):
             raise ValueError(
                 'sparse_transfer: variant "collapsed": expected lengths="document", or tasks of one document '
                 f'with lengths="task"; found lengths={model.lengths!r}'
             )
-        return state
+        return load(latents, corpus, model)
 
     def make(sweep: Callable[..., bool], about: str, **fields: Any) -> Kernel:
         def step(rng: np.random.Generator, state: SparseTransferState) -> SparseTransferState:

@@ -31,6 +31,17 @@ def test_choice_that_is_none(run, corpus_file):
     assert_one_line(run("fit", "sparse_transfer", corpus_file, *choice), "task, document, none", "'page'")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("--variant", "collapsed"), ("--backend", "numpyro", "--truncation", 11), ("--backend", "stan")],
+)
+def test_errors_come_before_the_work(run, corpus_file, arguments):
+    result = run("fit", "sparse_transfer", corpus_file, *arguments)
+    assert_one_line(result)
+    assert result.stderr.startswith("error: ")
+    assert not result.stdout
+
+
 def test_missing_corpus(run, tmp_path):
     assert_one_line(run("fit", "lda", tmp_path / "none.npz"), "none.npz")
 

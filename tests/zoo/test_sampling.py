@@ -16,6 +16,7 @@ from bnpzoo.zoo.inference import (
     CheckpointError,
     ResultsError,
     chain,
+    check,
     corpus_of,
     latents_of,
     load,
@@ -177,6 +178,21 @@ def test_checkpoints_of_another_run_are_refused(subject, tmp_path):
 def test_bad_arguments_are_named(subject, arguments, message):
     with pytest.raises(ValueError, match=message):
         sample(*subject, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "message"),
+    [
+        ("sparse_transfer", {"variant": "collapsed"}, 'variant "collapsed": expected lengths="document"'),
+        ("sparse_transfer", {"backend": "stan"}, "needs one for the nonparametric sparse_transfer, 2 to 10"),
+        ("sparse_transfer", {"backend": "stan", "truncation": 11}, "truncation of 1 to 10, found 11"),
+        ("focused", {"backend": "numpyro", "truncation": 1}, "truncation: expected 2 to 10, found 1"),
+        ("mt_hdp", {"backend": "numpyro"}, "needs one for the nonparametric mt_hdp, at least 2"),
+    ],
+)
+def test_what_a_model_cannot_do_is_found_before_the_start(subject, model, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        check(get(model), subject[1], **arguments)
 
 
 def test_a_corpus_without_tokens_is_refused():

@@ -39,6 +39,7 @@ from ..enumeration import restricted_growth_strings
 from ..length_models import LOG2, draw_lengths
 from ..masked_tasks import Draws, draw_given_lengths, draw_topics, expected_topics, total_by_owner
 from ..references import stan_priors
+from ..references_sparse_transfer import MOST_TOPICS
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class Focused(CollapsedTopicModel):
     )
     kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
+    largest_truncation: ClassVar[int | None] = MOST_TOPICS
     largest_truncation: ClassVar[int | None] = references_focused.MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(5.0, 1.0)
