@@ -247,8 +247,6 @@ class Model(ABC):
     """
     largest_truncation: ClassVar[int | None] = None
     """Most topics that its references can have; None where there is no limit."""
-    largest_truncation: ClassVar[int | None] = None
-    """Most topics that its references can have; None where there is no limit."""
 
     @classmethod
     @abstractmethod

@@ -107,7 +107,6 @@ class Focused(CollapsedTopicModel):
     kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
     largest_truncation: ClassVar[int | None] = MOST_TOPICS
-    largest_truncation: ClassVar[int | None] = references_focused.MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(5.0, 1.0)
     gamma: Hyperparameter = Gamma(5.0, 10.0)

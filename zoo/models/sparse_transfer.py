@@ -111,7 +111,6 @@ class SparseTransfer(CollapsedTopicModel):
         "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
     }  # fmt: skip
     largest_truncation: ClassVar[int | None] = references_sparse_transfer.MOST_TOPICS
-    largest_truncation: ClassVar[int | None] = references_sparse_transfer.MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(2.0, 0.5)
     epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})
