@@ -15,6 +15,7 @@ and h(0) is 1 for a task without tokens, else 0. Factors that depend on the leng
 ``2^-n / n!`` a task, or ``2^-n_d / n_d!`` a document.
 """
 
+from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -82,13 +83,14 @@ def draw_lengths(mass: np.ndarray, group: np.ndarray, lengths: str, rng: np.rand
     return out
 
 
-def highest_log_lengths(doc_lengths: np.ndarray, lengths: str) -> float:
+@lru_cache(maxsize=1024)
+def highest_log_lengths(doc_lengths: tuple[int, ...], lengths: str) -> float:
     """Largest value of `log_lengths`, which is concave in the logarithm of the mass."""
-    if lengths == "none" or doc_lengths.sum() == 0:
+    if lengths == "none" or sum(doc_lengths) == 0:
         return 0.0
     found = minimize_scalar(
-        lambda x: -float(log_lengths(np.array(np.exp(x)), doc_lengths, lengths)),
-        bounds=(-30.0, np.log(10.0 * doc_lengths.sum())),
+        lambda x: -float(log_lengths(np.array(np.exp(x)), np.array(doc_lengths), lengths)),
+        bounds=(-30.0, np.log(10.0 * sum(doc_lengths))),
         method="bounded",
         options={"xatol": 1e-10},
     )

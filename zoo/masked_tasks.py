@@ -1,6 +1,5 @@
 """Generators of models where the weights of a task's topics say how long its documents are."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -99,8 +98,7 @@ def draw_given_lengths(
     ValueError
         No draw had such lengths.
     """
-    kinds = Counter(tuple(of_task) for of_task in task_lengths)
-    highest = sum(times * highest_log_lengths(np.array(kind), lengths) for kind, times in kinds.items())
+    highest = sum(highest_log_lengths(tuple(of_task.tolist()), lengths) for of_task in task_lengths)
     numbers = max(1, int(n_topics + 1.0) * len(task_lengths))
     most_attempts = min(MOST_ATTEMPTS, max(1, MOST_NUMBERS // numbers))
     attempts, possible, total, n = 0, 0, 0.0, 64
