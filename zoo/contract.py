@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
@@ -338,10 +339,16 @@ class Model(ABC):
     def check_hyperparameters(self) -> None:
         """Raise ValueError unless every hyperparameter is a positive number or a `Gamma`."""
         for name, value in self.hyperparameters().items():
-            if not isinstance(value, Gamma) and not (isinstance(value, int | float) and 0 < value < np.inf):
-                raise ValueError(
-                    f"{self.card.id}: {name}: expected a positive number or a Gamma prior, found {value!r}"
-                )
+            if not isinstance(value, Gamma):
+                self.check_positive(name, "a positive number or a Gamma prior")
+
+    def check_positive(self, name: str, wanted: str = "a positive number", most: float = np.inf) -> None:
+        """Raise ValueError unless field `name` is a number in (0, most]; make it a Python float."""
+        value = getattr(self, name)
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+        if not (0 < number <= most and number < np.inf):
+            raise ValueError(f"{self.card.id}: {name}: expected {wanted}, found {value!r}")
+        object.__setattr__(self, name, number)
 
     def sampled(self) -> tuple[str, ...]:
         """Names of the hyperparameters that are sampled."""

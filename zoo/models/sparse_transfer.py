@@ -121,11 +121,9 @@ class SparseTransfer(CollapsedTopicModel):
 
     def __post_init__(self):
         self.check_hyperparameters()
-        for name, most in (("epsilon", 1.0), ("a1", np.inf), ("a2", np.inf)):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and 0 < value <= most and np.isfinite(value)):
-                wanted = "a number in (0, 1]" if name == "epsilon" else "a positive number"
-                raise ValueError(f"sparse_transfer: {name}: expected {wanted}, found {value!r}")
+        self.check_positive("epsilon", "a number in (0, 1]", most=1.0)
+        self.check_positive("a1")
+        self.check_positive("a2")
         if self.lengths not in LENGTHS:
             raise ValueError(
                 f"sparse_transfer: lengths: expected one of {', '.join(LENGTHS)}, found {self.lengths!r}"
