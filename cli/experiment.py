@@ -181,11 +181,13 @@ def _run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool) -> No
     if as_json:
         print_json({"experiment": chosen.name, "summary": table.to_dict("records"), "figure": figure})
         return
-    kept = [name for name in table.columns if not name.endswith("_std") or name == f"{chosen.measure}_std"]
+    gain = [f"{mean:+.3f} ± {se:.3f}" for mean, se in zip(table["gain_mean"], table["gain_se"], strict=True)]
+    means = [name for name in table.columns if name.endswith("_mean") and name != "gain_mean"]
+    kept = table[[*chosen.settings_shown, "method", *means]].round(4).assign(gain=gain)
     print_table(
-        f"{chosen.name}: {chosen.labels[chosen.measure]}",
-        [name.removesuffix("_mean").removeprefix(f"{chosen.measure}_") for name in kept],
-        table[kept].to_numpy(object).tolist(),
+        f"{chosen.name}: {chosen.labels[chosen.measure]}; gain over {chosen.baseline} ± standard error",
+        [name.removeprefix(f"{chosen.measure}_").removesuffix("_mean") for name in kept.columns],
+        kept.to_numpy(object).tolist(),
     )
     say(f"Numbers: {folder / 'results.csv'}. Figure: {figure}.")
 

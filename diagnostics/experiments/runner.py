@@ -67,6 +67,11 @@ class Experiment(ABC):
     baseline: ClassVar[str]
     labels: ClassVar[Mapping[str, str]]
 
+    @property
+    def settings_shown(self) -> list[str]:
+        """Settings that results are told apart by: that of the panels, if any, and that of the axis."""
+        return [name for name in (self.panel, self.x) if name]
+
     @abstractmethod
     def settings(self) -> Iterator[dict[str, Any]]:
         """List what is varied, besides method and replicate."""
@@ -150,7 +155,7 @@ def summary(experiment: Experiment, results: pd.DataFrame) -> pd.DataFrame:
         Mean (``NAME_mean``) and standard deviation (``NAME_std``) of each figure; and of the measure minus
         that of the baseline on the same data, mean (``gain_mean``) and its standard error (``gain_se``).
     """
-    settings = [name for name in (experiment.panel, experiment.x) if name]
+    settings = experiment.settings_shown
     by = [*settings, "method"]
     figures = [name for name in results.columns if name not in (*by, "replicate")]
     table = results.groupby(by, sort=False)[figures].agg(["mean", "std"])
