@@ -228,6 +228,7 @@ def _draw_lines(
             capsize=2,
             linewidth=1.2,
         )
+    axis.set_xticks(values)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
 
