@@ -111,9 +111,7 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
             requires={"lengths": "document"},
         ),
         "slice": make(sweeps.slice_sweep, "sticks above a random height represented; any lengths"),
-        "published": make(
-            published.published_sweep, "Algorithm 1 of the paper, for comparison", exact=False
-        ),
+        "published": make(published.published_sweep, "Algorithm 1 of the paper, for comparison", exact=False),
     }
 
 
