@@ -87,6 +87,15 @@ def test_paranoid_mode_changes_nothing(subject, tree):
     same_draws(sample(*subject, **SETTINGS, paranoid=True), tree)
 
 
+@pytest.fixture
+def ctrl_c_is_heard():
+    """Shells let jobs in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
     def interrupt(number, done, total, note=""):
         if number == 1 and done == 40:
@@ -131,6 +140,7 @@ def test_kill_and_resume_gives_the_same_bits(subject, tree, tmp_path):
     same_draws(sample(model, corpus, **SETTINGS, checkpoint=tmp_path / "run", resume=True), tree)
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_interrupt_before_the_first_draw_goes_on(subject):
     def interrupt(number, done, total, note=""):
         if number == 0 and done == 1:
