@@ -70,8 +70,8 @@ REFERENCE_PRIORS = {
 }
 """Hyperparameters before the references; small where it makes few sticks enough, else Gamma(4, 4)."""
 
-REFERENCE_TRUNCATIONS = {False: (6, 10), True: (4, 6)}
-"""Sticks of the references, two levels; fewer (True) where the cost doubles with each."""
+REFERENCE_TRUNCATIONS = {False: (6, 10), True: (6, 7)}
+"""Sticks of the references, two levels; close ones (True) where the cost doubles with each."""
 
 
 @dataclass(frozen=True)
