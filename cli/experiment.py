@@ -1,5 +1,6 @@
 """``bnpzoo experiment``: experiments of the papers, done again."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,10 +30,20 @@ class Size(StrEnum):
     PAPER = "paper"
 
 
+def _positive(value: float) -> float:
+    if not 0.0 < value < math.inf:
+        raise typer.BadParameter(f"expected a positive number, found {value}")
+    return value
+
+
 SizeOption = Annotated[Size, typer.Option(help="small: minutes; paper: the paper's sizes, hours.")]
 Replicates = Annotated[int, typer.Option(min=1, help="Data sets for each setting.")]
 Eta = Annotated[
-    float, typer.Option(help="Dirichlet parameter of topics. The paper's, 5e-5, does not mix: see the docs.")
+    float,
+    typer.Option(
+        callback=_positive,
+        help="Dirichlet parameter of topics. The paper's, 5e-5, does not mix: see the docs.",
+    ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes; results do not depend on it.")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of results; out/NAME by default.")]
@@ -105,7 +116,19 @@ def transfer_documents(
     task_of_interest: Annotated[int, typer.Option(help="Number of the task whose documents are scored.")] = 0,
     size: SizeOption = Size.SMALL,
     replicates: Annotated[int, typer.Option(min=1, max=5, help="Folds of the five.")] = 5,
-    eta: Annotated[float, typer.Option(help="Dirichlet parameter of topics; the paper's.")] = 0.5,
+    eta: Annotated[
+        float,
+        typer.Option(callback=_positive, help="Dirichlet parameter of topics; the default is the paper's."),
+    ] = 0.5,
+    documents: Annotated[
+        list[int],
+        typer.Option(
+            min=1,
+            help="Number of training documents of the task of interest; from 5 to 40 if left out. "
+            "Repeat for more.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 (typer copies it)
     jobs: Jobs = 2,
     out: Out = None,
     seed: Seed = 0,
@@ -131,7 +154,10 @@ def transfer_documents(
         document_counts=(5, 10, 15, 20, 25, 30, 35, 40),
         most_test_documents=10_000,
     )
-    _run(_sized(size, small, paper, replicates), out, jobs, as_json)
+    chosen = _sized(size, small, paper, replicates)
+    if documents:
+        chosen = replace(chosen, document_counts=tuple(sorted({*documents})))
+    _run(chosen, out, jobs, as_json)
 
 
 CorpusWithGroups = Annotated[str, typer.Argument(metavar="CORPUS", help="A corpus file.", show_default=False)]
@@ -214,11 +240,13 @@ def _run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool) -> No
     if as_json:
         print_json({"experiment": chosen.name, "summary": table.to_dict("records"), "figure": figure})
         return
-    kept = [name for name in table.columns if not name.endswith("_std") or name == f"{chosen.measure}_std"]
+    gain = [f"{mean:+.3f} ± {se:.3f}" for mean, se in zip(table["gain_mean"], table["gain_se"], strict=True)]
+    means = [name for name in table.columns if name.endswith("_mean") and name != "gain_mean"]
+    kept = table[[*chosen.settings_shown, "method", *means]].round(4).assign(gain=gain)
     print_table(
-        f"{chosen.name}: {chosen.labels[chosen.measure]}",
-        [name.removesuffix("_mean").removeprefix(f"{chosen.measure}_") for name in kept],
-        table[kept].to_numpy(object).tolist(),
+        f"{chosen.name}: {chosen.labels[chosen.measure]}; gain over {chosen.baseline} ± standard error",
+        [name.removeprefix(f"{chosen.measure}_").removesuffix("_mean") for name in kept.columns],
+        kept.to_numpy(object).tolist(),
     )
     say(f"Numbers: {folder / 'results.csv'}. Figure: {figure}.")
 

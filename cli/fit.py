@@ -33,7 +33,7 @@ def fit(
     draws: Annotated[int, typer.Option(min=1, help="Draws of each chain that are kept.")] = 500,
     thin: Annotated[int, typer.Option(min=1, help="Sweeps for each draw that is kept.")] = 1,
     truncation: Annotated[
-        int | None, typer.Option(min=1, help="Most topics that numpyro and stan may use.")
+        int | None, typer.Option(min=2, help="Most topics that numpyro and stan may use.")
     ] = None,
     seed: Seed = 0,
     split: Annotated[
@@ -62,10 +62,11 @@ def fit(
     """
     from ..diagnostics.compare import compare, labelled
     from ..diagnostics.heldout import document_completion, posterior_topics
-    from ..zoo.inference import sample, save
+    from ..zoo.inference import check, sample, save
 
     model = make_model(name, settings)
     corpus, test = _parts(read_corpus(corpus_file), split)
+    check(model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint)
     announce(model, corpus)
     tree = sample(
         model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin, seed=seed,
@@ -92,19 +93,17 @@ def _parts(corpus: "Corpus", split: str | None) -> "tuple[Corpus, Corpus | None]
 
 
 def announce(model: "Model", corpus: "Corpus") -> None:
-    """Say on standard error what is about to be sampled, and which hyperparameters move."""
+    """Say on standard error what is about to be sampled, and how the model is set."""
     sizes = f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words"
     say(f"{model.card.title}: {sizes}", "bold", err)
-    sampled = model.sampled()
-    for name, value in model.hyperparameters().items():
-        how = f"sampled, prior {value}" if name in sampled else f"fixed at {value:g}"
+    for name, how in model.settings().items():
         say(f"  {name}: {how}", console=err)
 
 
 def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None") -> dict[str, Any]:
     return {
         "model": model.card.id,
-        "hyperparameters": {name: str(value) for name, value in model.hyperparameters().items()},
+        "hyperparameters": {name: str(value) for name, value in model.arguments().items()},
         "sampled": model.sampled(),
         "verdict": comparison.verdict,
         "quantities": comparison.records(),

@@ -1,7 +1,7 @@
 """Options that several commands share, and how their text becomes corpora, models and fits."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +35,8 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="A hyperparameter: a number fixes it (alpha=0.1), a prior lets it be sampled "
-        "(gamma=Gamma(1,1), shape and rate; a=Beta(1,1) for one below 1). Repeat for more.",
+        "(gamma=Gamma(1,1), shape and rate; a=Beta(1,1) for one below 1). Or a word where the model has a "
+        "choice (lengths=document). `bnpzoo show MODEL` lists names and defaults. Repeat for more.",
         show_default=False,
     ),
 ]
@@ -46,24 +47,31 @@ _SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")
 _PRIOR = re.compile(r"(?P<name>Gamma|Beta)\((?P<first>[^,()]+),(?P<second>[^,()]+)\)", re.IGNORECASE)
 
 
-def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """Hyperparameters by name from texts such as ``alpha=0.1`` and ``gamma=Gamma(1, 1)``.
+def parse_settings(settings: Sequence[str], choices: Collection[str] = ()) -> dict[str, Any]:
+    """Arguments of a model by name, from texts such as ``alpha=0.1`` and ``gamma=Gamma(1, 1)``.
+
+    Parameters
+    ----------
+    settings : sequence of str
+    choices : collection of str
+        Names of arguments that are words, such as ``lengths=document``.
 
     Raises
     ------
     ValueError
         Names the setting that cannot be read.
     """
-    hyperparameters = {}
+    arguments: dict[str, Any] = {}
     for setting in settings:
         match = _SETTING.fullmatch(setting)
         if match is None:
             raise ValueError(f"--set {setting}: expected NAME=VALUE, such as alpha=0.1")
+        name, value = match["name"], match["value"]
         try:
-            hyperparameters[match["name"]] = _value(match["value"])
+            arguments[name] = value if name in choices else _value(value)
         except ValueError as error:
             raise ValueError(f"--set {setting}: {error}") from None
-    return hyperparameters
+    return arguments
 
 
 def _value(text: str) -> Any:
@@ -87,10 +95,11 @@ def _number(text: str) -> int | float:
 
 
 def make_model(name: str, settings: Sequence[str] = ()) -> "Model":
-    """Model `name` with its hyperparameters as set on the command line."""
+    """Model `name` as set on the command line."""
     from ..zoo import models
 
-    return models.get(name, **parse_settings(settings))
+    choices = [key for key, value in models.get(name).arguments().items() if isinstance(value, str)]
+    return models.get(name, **parse_settings(settings, choices))
 
 
 def read_corpus(path: Path, vocabulary: "np.ndarray | None" = None) -> "Corpus":

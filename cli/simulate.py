@@ -15,7 +15,13 @@ def simulate(
     name: ModelName,
     out_file: OutFile = Path("corpus.npz"),
     documents: Annotated[int, typer.Option(min=1, help="Number of documents.")] = 100,
-    length: Annotated[int, typer.Option(min=0, help="Tokens of each document.")] = 50,
+    length: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Tokens of each document; if left out, drawn by models that can, 50 for others.",
+        ),
+    ] = None,
     words: Annotated[int, typer.Option(min=1, help="Size of the vocabulary.")] = 200,
     groups: Annotated[
         int | None, typer.Option(min=1, help="Number of groups of documents (tasks); none if left out.")
@@ -25,7 +31,9 @@ def simulate(
 ) -> None:
     """Draw a synthetic corpus from a model, to see whether a sampler finds its way back.
 
-    Hyperparameters that have a prior are drawn from it; fix them with --set.
+    Hyperparameters that have a prior are drawn from it; fix them with --set. In some models they also decide
+    how long documents are. Such a model can keep to --length only if it makes that length likely for all
+    documents at once, which suits a few short ones.
     """
     import numpy as np
 
@@ -33,8 +41,10 @@ def simulate(
     from ..zoo.formats import write_corpus
 
     group = None if groups is None else np.arange(documents) % groups
-    design = Design(np.full(documents, length), words, group)
-    latents, corpus = make_model(name, settings).simulate(design, np.random.default_rng(seed))
+    design = Design(np.full(documents, 50 if length is None else length), words, group)
+    model = make_model(name, settings)
+    draw = model.simulate_lengths if length is None else model.simulate
+    latents, corpus = draw(design, np.random.default_rng(seed))
     write_corpus(corpus, out_file)
     say(
         f"Wrote {out_file}: {corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, "

@@ -44,7 +44,7 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
         "sequential": {"samples": 2000, "transitions": 10},
         "geweke": {"draws": 5000, "chains": 100, "transitions": 150},
         "sbc": {"replications": 500, "draws": 63},
-        "reference": {"truncations": (6, 10), "draws": 1500},
+        "reference": {"draws": 1500},
     },
 }
 """Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
@@ -75,10 +75,18 @@ REFERENCE_DESIGN = Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2, asso
 """Small enough for NUTS to mix."""
 
 REFERENCE_PRIORS: Mapping[type[Prior], Prior] = {Gamma: Gamma(4.0, 4.0), Beta: Beta(4.0, 4.0)}
-"""Of hyperparameters before the references."""
+"""Of hyperparameters before the references, by the kind that they may have."""
 
-REFERENCE_GAMMA = 0.7
-"""Of nonparametric models before the references; small, so that six sticks are enough."""
+REFERENCE_VALUES = {
+    "hdp": {"gamma": 0.7},
+    "mt_hdp": {"gamma": 0.7},
+    "focused": {"alpha": 0.5},
+    "sparse_transfer": {"alpha": 0.5},
+}
+"""Hyperparameters fixed before the references, small, so that few sticks are enough."""
+
+REFERENCE_TRUNCATIONS = {False: (6, 10), True: (6, 7)}
+"""Sticks of the references, two levels; close ones (True) where the cost doubles with each."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +145,8 @@ class Case:
         small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
         kinds = {name: cls().range_of(name).prior for name in cls().hyperparameters()}
         if self.rung == "reference":
-            hyper: dict[str, Any] = {name: REFERENCE_PRIORS[kind] for name, kind in kinds.items()}
-            if "gamma" in hyper and "nonparametric" in cls.card.tags:
-                hyper["gamma"] = REFERENCE_GAMMA
-            return cls(**small, **hyper)
+            sampled = {name: REFERENCE_PRIORS[kind] for name, kind in kinds.items()}
+            return cls(**small, **sampled | REFERENCE_VALUES.get(self.model, {}))
         values = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIORS
         required = cls.kernels[self.variant].requires
         return cls(**small, **required, **{name: values[kind] for name, kind in kinds.items()})
@@ -202,7 +208,14 @@ def climb(
         model = case.make_model()
         corpus = model.simulate(REFERENCE_DESIGN, np.random.default_rng(case.seed)).corpus
         return agrees_with_references(
-            case.subject, model, corpus, case.variant, seed=case.seed, progress=progress, **case.settings
+            case.subject,
+            model,
+            corpus,
+            case.variant,
+            truncations=REFERENCE_TRUNCATIONS[model.largest_truncation is not None],
+            seed=case.seed,
+            progress=progress,
+            **case.settings,
         )
     subject = CaseSubject(case)
     common = {"seed": case.seed, "progress": progress, **case.settings}

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import gammaln
 
+from ..zoo.collapsed import draw_dirichlet
 from ..zoo.contract import FrozenTopics
 from ..zoo.corpus import Corpus
+from ..zoo.length_models import log_lengths
 from .heldout import HeldOut, average_over_draws
 
 
@@ -27,8 +28,11 @@ def empirical_likelihood(
     logarithm is taken. The mean is unbiased; with the length of a document its relative error grows fast,
     and its logarithm falls short.
 
-    Where a document has some topics only, which of them is drawn too, and samples are weighted by the
-    probability of the document's length: all is given the length.
+    Where a document has some topics only, which of them is drawn too. For each posterior draw, samples are
+    weighted by the probability of the document's length n, so that the estimate is of
+    ``p(words | n, draw)``, a ratio of means with a bias of order 1 / samples. Posterior draws count equally,
+    whatever probability of n they have: the result is the mean over draws of ``p(words | n, draw)``, not
+    ``p(words, n) / p(n)`` with both averaged over draws.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ def empirical_likelihood(
     Raises
     ------
     ValueError
-        No token to score, no draw, or topics that do not fit the corpus.
+        No token to score, no draw, or topics that do not fit the corpus, such as none in a group.
     """
     if samples < 1:
         raise ValueError(f"expected at least 1 sample, found {samples}")
@@ -56,8 +60,10 @@ def empirical_likelihood(
             theta, log_length = _new_documents(frozen, g, samples, rng)
             weights = np.array([log_length(n) for n in test.doc_lengths[here]])
             log_words = counts[here] @ np.log(theta @ frozen.words_of(g)).T
-            log_joint, log_lengths = (np.logaddexp.reduce(x, axis=1) for x in (weights + log_words, weights))
-            log_p[here] = log_joint - log_lengths
+            log_joint, log_of_lengths = (
+                np.logaddexp.reduce(x, axis=1) for x in (weights + log_words, weights)
+            )
+            log_p[here] = log_joint - log_of_lengths
         return log_p
 
     log_p, n_draws = average_over_draws(estimate, topics, test, seed)
@@ -67,28 +73,16 @@ def empirical_likelihood(
 def _new_documents(
     frozen: FrozenTopics, group: int, samples: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, Callable[[int], np.ndarray]]:
-    """Topic proportions of new documents (S, K), and the log weight (S,) that a length gives them."""
+    """Topic proportions of new documents (S, K), and the log weight (S,) that a length gives them.
+
+    Documents without any topic are left out of the S.
+    """
     prior = np.tile(frozen.prior[group], (samples, 1))
     if frozen.inclusion is None:
-        return _proportions(prior, rng), lambda n: np.zeros(samples)
+        return draw_dirichlet(prior, rng), lambda n: np.zeros(samples)
     prior *= rng.random(prior.shape) < frozen.inclusion[group]
-    mass = prior.sum(axis=1)
-    if not mass.any():
+    prior = prior[prior.any(axis=1)]  # a document without topics has no token
+    if not prior.size:
         raise ValueError(f"topics: expected some to be on in one of {samples} new documents, found none")
-    positive = np.maximum(mass, np.finfo(float).tiny)
-
-    def log_length(n: int) -> np.ndarray:
-        weight = gammaln(positive + n) - gammaln(positive) - mass * np.log(2.0)
-        return np.where((mass > 0) | (n == 0), weight, -np.inf)
-
-    return _proportions(prior, rng), log_length
-
-
-def _proportions(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Dirichlet draws, one a row of `shapes`, in log space; a row of zeros gives equal proportions."""
-    shapes = np.where(shapes > 0.0, np.maximum(shapes, 1e-300), 0.0)  # so that E / shape is finite
-    with np.errstate(divide="ignore"):
-        log_gamma = np.log(rng.gamma(shapes + 1.0)) - rng.standard_exponential(shapes.shape) / shapes
-    log_gamma[~np.any(shapes > 0, axis=1)] = 0.0
-    weights = np.exp(log_gamma - log_gamma.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+    mass = prior.sum(axis=1)
+    return draw_dirichlet(prior, rng), lambda n: log_lengths(mass, np.array([n]), "document")

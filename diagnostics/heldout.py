@@ -131,7 +131,7 @@ def document_completion(
     Raises
     ------
     ValueError
-        No token to score, no draw, or topics that do not fit the corpus.
+        No token to score, no draw, or topics that do not fit the corpus, such as none in a group.
     """
     observed, scored = split_documents(test, seed)
     if sweeps < 1 or burn_in < 0:
@@ -175,7 +175,7 @@ def left_to_right(
     Raises
     ------
     ValueError
-        No token to score, no draw, or topics that do not fit the corpus.
+        No token to score, no draw, or topics that do not fit the corpus, such as none in a group.
     """
     if particles < 1:
         raise ValueError(f"expected at least 1 particle, found {particles}")
@@ -222,6 +222,7 @@ def average_over_draws(
     for draw, frozen in enumerate(topics):
         _check(frozen, scored)
         group = scored.group_of_doc if frozen.prior.shape[0] > 1 else np.zeros(scored.n_documents, np.int32)
+        _check_that_some_are_on(frozen.prior, group, scored)
         log_p = log_probability(np.random.default_rng([seed, draw]), frozen, group)
         total = log_p if total is None else np.logaddexp(total, log_p)
         n_draws = draw + 1
@@ -233,6 +234,13 @@ def average_over_draws(
 def _check_that_all_are_on(frozen: FrozenTopics) -> None:
     if frozen.inclusion is not None:
         raise ValueError("topics: some may be off in a new document; score it by empirical likelihood")
+
+
+def _check_that_some_are_on(prior: np.ndarray, group: np.ndarray, test: Corpus) -> None:
+    for g in np.unique(group):
+        if not prior[g].any():
+            of_group = "" if len(prior) == 1 else f" of group {test.group_names[g]!s}"  # type: ignore[index]
+            raise ValueError(f"prior{of_group}: expected a topic with a positive weight, found none")
 
 
 def _check(frozen: FrozenTopics, test: Corpus) -> None:

@@ -94,7 +94,7 @@ SPARSE_TRANSFER_MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "shape-without-normaliser",
-        Change(WEIGHTS, " - target.n_on * math.lgamma(shape)", ""),
+        Change(WEIGHTS, " + target.n_on * (x - math.lgamma(shape + 1.0))", ""),
         "the density of gamma_k lacks the normaliser of the weights' gamma densities",
     ),
     _mutant(

@@ -21,7 +21,7 @@ def agrees_with_references(
     corpus: Corpus,
     variant: str,
     *,
-    truncations: Sequence[int] = (6, 10),
+    truncations: Sequence[int],
     backends: Sequence[str] = ("numpyro", "stan"),
     draws: int = 1500,
     thin: int = 10,

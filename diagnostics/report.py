@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import jinja2
 import numpy as np
 import xarray as xr
 
-from ..zoo.contract import Model, Prior
+from ..zoo.contract import Model
 from ..zoo.corpus import Corpus
 from ..zoo.files import replace_on_success
 from ..zoo.inference.results import corpus_of, latents_of, model_of
@@ -64,7 +63,7 @@ def write_report(
         limits={"rhat": RHAT_LIMIT, "ess": ESS_LIMIT},
         corpus=corpus,
         digest=first.attrs["corpus_sha256"],
-        hyperparameters=list(_hyperparameters(model)),
+        settings=model.settings(),
         fits=[_fit(label, tree, i) for i, (label, tree) in enumerate(trees.items())],
         rows=[_table_row(row, comparison) for row in _by_severity(comparison)],
         plots=[(row, convergence_plots(draws)) for row, draws in _plotted(comparison, trees)],
@@ -91,15 +90,6 @@ def write_page(path: str | Path, template: str, **values: Any) -> None:
 
 def _by_severity(comparison: Comparison) -> list[Row]:
     return sorted(comparison.rows, key=lambda row: _SEVERITY.index(row.verdict))
-
-
-def _hyperparameters(model: Model) -> Iterator[tuple[str, str]]:
-    for name in (field.name for field in fields(model)):  # type: ignore[arg-type]
-        value = getattr(model, name)
-        if isinstance(value, Prior):
-            yield name, f"sampled, prior {value}"
-        else:
-            yield name, f"fixed at {value:g}"
 
 
 def _fit(label: str, tree: xr.DataTree, index: int) -> dict[str, Any]:

@@ -1,10 +1,12 @@
-"""Samplers of the sparse transfer topic model: exact and truncation-free, by three independent routes.
+"""Samplers of the sparse transfer topic model: exact and truncation-free, by three routes.
 
 ``mask_sweep``      masks and weights are represented, sticks integrated out; any length model
 ``collapsed_sweep`` tokens move with all empty masks and ghosts integrated out; h must be an exponential
 ``slice_sweep``     sticks are drawn, those above a random height represented; any length model
 
-All share what comes after tokens and masks. A sweep returns False if it stopped for want of room; called
+They share moves: all of them what comes after tokens and masks (weights, shapes, blocks, alpha, eta); the
+first and the third how a token moves among topics that are on and how a mask is drawn given its odds; the
+last two how sticks are drawn. A sweep returns False if it stopped for want of room; called
 again with more, it goes on where it stopped.
 """
 

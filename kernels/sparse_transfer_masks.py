@@ -5,6 +5,7 @@ import math
 from .jit import kernel
 from .random import categorical, log_beta_variate, log_gamma_variate
 from .sparse_transfer_state import (
+    draw_shape,
     free_slot,
     has_room,
     is_on,
@@ -74,7 +75,7 @@ def draw_ghost(rng, state):
     j = first + 1.0
     stick = 1.0 - (1.0 - rng.random() * j * prior.first_rows[first]) ** (1.0 / j)
     k = free_slot(state)
-    masks.shape[k] = prior.a2 * math.exp(log_gamma_variate(rng, prior.a1))
+    masks.shape[k] = draw_shape(rng, prior)
     for c in range(first, n_tasks):
         if c == first or rng.random() < stick:
             set_on(masks, c, k, log_gamma_variate(rng, masks.shape[k]))
@@ -215,7 +216,7 @@ def slice_sticks(rng, state):
             k = state.topics.n_topics[0]
             state.topics.n_topics[0] += 1
             masks.stick[k] = stick
-            masks.shape[k] = prior.a2 * math.exp(log_gamma_variate(rng, prior.a1))
+            masks.shape[k] = draw_shape(rng, prior)
     progress[2] = -1
     return True
 

@@ -17,7 +17,16 @@ from .jit import kernel
 from .random import categorical, log_beta_variate, log_gamma_variate, slice_sample
 from .smoothing import update_smoothing
 from .sparse_transfer_masks import draw_sticks, turn_off_everywhere
-from .sparse_transfer_state import free_slot, has_room, is_on, renumber, set_off, set_on
+from .sparse_transfer_state import (
+    draw_shape,
+    free_slot,
+    has_room,
+    is_on,
+    renumber,
+    set_off,
+    set_on,
+    set_weight,
+)
 from .sparse_transfer_tokens import count_document, put_in, take_out, times_word
 from .sparse_transfer_weights import LogTaskWeight, update_alpha, update_shapes
 
@@ -70,7 +79,7 @@ def published_pass(rng, state, c, documents):
             new = categorical(rng, scores, n_topics + 1)
             if new == n_topics:
                 new = free_slot(state)
-                masks.shape[new] = prior.a2 * math.exp(log_gamma_variate(rng, prior.a1))
+                masks.shape[new] = draw_shape(rng, prior)
                 masks.stick[new] = prior.epsilon * math.exp(log_beta_variate(rng, 1.0, float(n_tasks))[0])
             if masks.count[c, new] == 0:
                 if is_on(masks, c, new):
@@ -118,9 +127,8 @@ def update_topic(rng, state, c, k, no_terms):
     masks.stick[k] = epsilon * math.exp(log_beta_variate(rng, float(n_taken), 1.0 + n_tasks - n_taken)[0])
     if is_on(masks, c, k):
         size = np.full(1, float(masks.count[c, k]))
-        target = LogTaskWeight(masks.shape[k], size, np.ones(1), 0.0, LOG2, no_terms, no_terms)
-        masks.log_weight[c, k] = slice_sample(rng, target, masks.log_weight[c, k], 1.0)
-        masks.weight[c, k] = math.exp(masks.log_weight[c, k])
+        target = LogTaskWeight(masks.shape[k], size, np.ones(1), -math.inf, LOG2, no_terms, no_terms)
+        set_weight(masks, c, k, slice_sample(rng, target, masks.log_weight[c, k], 1.0))
 
 
 @kernel

@@ -5,6 +5,7 @@ import math
 from .jit import kernel
 from .random import categorical, log_gamma_variate
 from .sparse_transfer_state import (
+    at_least,
     free_slot,
     has_room,
     is_exponential,
@@ -134,7 +135,8 @@ def with_mask(rng, state, c, w, old):
         log_proposed = log_gamma_variate(rng, masks.shape[new] + 1.0) - math.log1p(rate)
     stays_open = log_weight == log_proposed == -math.inf
     if old >= 0 and not stays_open and not is_exponential(lengths, c):
-        weight, proposed = math.exp(log_weight), math.exp(log_proposed)
+        weight = 0.0 if log_weight == -math.inf else at_least(log_weight)
+        proposed = 0.0 if log_proposed == -math.inf else at_least(log_proposed)
         log_ratio = rate * (proposed - weight)
         log_ratio += log_h(lengths, c, mass + proposed) - log_h(lengths, c, mass + weight)
         if log_ratio < -rng.standard_exponential():

@@ -6,15 +6,18 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import kernel
-from .random import categorical, is_sampled, log_density, log_gamma_variate, slice_sample
+from .random import categorical, is_sampled, log_density, slice_sample
 from .smoothing import update_smoothing
 from .sparse_transfer_state import (
+    at_least,
+    draw_shape,
     free_slot,
     is_on,
-    mass_without,
+    log_mass_without,
     renumber,
     set_off,
     set_on,
+    set_weight,
     sum_of_log_rising,
 )
 from .state import list_token, unlist_token
@@ -28,8 +31,8 @@ class LogTaskWeight(NamedTuple):
     shape : float
     size, how_often : float64 (distinct,)
         Non-zero n_dk in the task's documents, and how many documents there are of each.
-    rest : float
-        Mass of the task's other topics.
+    log_rest : float
+        Logarithm of the mass of the task's other topics; -inf without any.
     rate : float
     offset, coefficient : float64 (terms,)
         h of the task; see `TaskLengths`.
@@ -38,7 +41,7 @@ class LogTaskWeight(NamedTuple):
     shape: float
     size: np.ndarray
     how_often: np.ndarray
-    rest: float
+    log_rest: float
     rate: float
     offset: np.ndarray
     coefficient: np.ndarray
@@ -46,14 +49,16 @@ class LogTaskWeight(NamedTuple):
 
 @log_density.implement(LogTaskWeight)
 def _log_density_of_weight(target, x):
-    # Gamma(shape, 1) times Jacobian, times prod_d (phi)_n_dk and h(rest + phi)
-    weight = math.exp(min(x, 700.0))
-    mass = target.rest + weight
-    if weight == 0.0 or x >= 700.0:
+    # Gamma(shape, 1) times Jacobian, times prod_d (phi)_n_dk and h(rest + phi). A small shape brings phi far
+    # below the least float, so the density has to hold there as well.
+    if x >= 700.0:
         return -math.inf
+    weight = math.exp(x)
+    mass = math.exp(target.log_rest) + weight
+    log_mass = np.logaddexp(target.log_rest, x)
     out = target.shape * x - weight - target.rate * mass
-    out += sum_of_log_rising(weight, target.size, target.how_often)
-    return out + sum_of_log_rising(mass, target.offset, target.coefficient)
+    out += sum_of_log_rising(x, weight, target.size, target.how_often)
+    return out + sum_of_log_rising(log_mass, mass, target.offset, target.coefficient)
 
 
 class LogShape(NamedTuple):
@@ -68,11 +73,11 @@ class LogShape(NamedTuple):
 @log_density.implement(LogShape)
 def _log_density_of_shape(target, x):
     # Gamma(a1, scale a2) times Jacobian, times prod_c Gamma(phi_ck; shape, 1)
-    shape = math.exp(min(x, 700.0))
-    if shape == 0.0 or x >= 700.0:
+    if x >= 700.0:
         return -math.inf
+    shape = math.exp(x)
     out = target.a1 * x - shape / target.a2
-    return out + shape * target.sum_of_logs - target.n_on * math.lgamma(shape)
+    return out + shape * target.sum_of_logs + target.n_on * (x - math.lgamma(shape + 1.0))
 
 
 @kernel
@@ -129,13 +134,14 @@ def update_weights(rng, state):
                     masks.shape[k],
                     size,
                     how_often,
-                    mass_without(masks, c, k, n_topics),
+                    log_mass_without(masks, c, k, n_topics),
                     lengths.rate[c],
                     lengths.offset[terms],
                     lengths.coefficient[terms],
                 )
-                masks.log_weight[c, k] = slice_sample(rng, target, masks.log_weight[c, k], 1.0)
-                masks.weight[c, k] = math.exp(masks.log_weight[c, k])
+                # The logarithm of a Gamma(shape) variate spreads over 1 / shape where the shape is small.
+                width = max(1.0, 1.0 / masks.shape[k])
+                set_weight(masks, c, k, slice_sample(rng, target, masks.log_weight[c, k], width))
 
 
 @kernel
@@ -149,7 +155,7 @@ def update_shapes(rng, state):
                 if is_on(masks, c, k):
                     sum_of_logs += masks.log_weight[c, k]
             target = LogShape(prior.a1, prior.a2, float(masks.n_on[k]), sum_of_logs)
-            masks.shape[k] = math.exp(slice_sample(rng, target, math.log(masks.shape[k]), 1.0))
+            masks.shape[k] = at_least(slice_sample(rng, target, math.log(masks.shape[k]), 1.0))
 
 
 @kernel
@@ -196,8 +202,8 @@ def drop_block(state, c, k, words):
 
 @kernel
 def log_gamma_density(log_weight, shape):
-    """Log density of Gamma(`shape`, 1) at a weight."""
-    return (shape - 1.0) * log_weight - math.exp(log_weight) - math.lgamma(shape)
+    """Log density of the logarithm of a Gamma(`shape`, 1) weight; that of the weight would lose digits."""
+    return shape * log_weight - math.exp(log_weight) - math.lgamma(shape)
 
 
 @kernel
@@ -254,7 +260,7 @@ def move_block(rng, state, c):
     set_off(masks, c, old)
     new_shape = masks.shape[old]
     if masks.n_on[old] > 0:
-        new_shape = prior.a2 * math.exp(log_gamma_variate(rng, prior.a1))
+        new_shape = draw_shape(rng, prior)
     weigh_destinations(state, c, words, float(size), log_weight, new_shape)
     highest = scores[: n_topics + 1].max()
     for k in range(n_topics + 1):

@@ -10,7 +10,17 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import gammaln
 
-from .contract import Design, FrozenTopics, Latents, Model, Prior, Probes, Quantities, Simulation
+from .contract import (
+    Design,
+    FrozenTopics,
+    Hyperparameter,
+    Latents,
+    Model,
+    Prior,
+    Probes,
+    Quantities,
+    Simulation,
+)
 from .corpus import Corpus
 
 
@@ -85,11 +95,23 @@ def draw_words(
     )
 
 
+def log_gamma(
+    shape: float | np.ndarray, size: tuple[int, ...] | None, rng: np.random.Generator
+) -> np.ndarray:
+    """Logarithms of gamma variates, which underflow themselves for tiny shapes: log X = log Y - E / shape.
+
+    Y is a gamma variate of ``shape + 1`` and E an exponential one. A shape of zero gives -inf.
+    """
+    shape = np.where(np.asarray(shape) > 0.0, np.maximum(shape, 1e-300), 0.0)  # so that E / shape is finite
+    with np.errstate(divide="ignore"):
+        return np.log(rng.gamma(shape + 1.0, size=size)) - rng.exponential(size=size) / shape
+
+
 def draw_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Dirichlet draw in log space: with tiny shapes NumPy's own would divide zero by zero."""
-    log_gamma = np.log(rng.gamma(shapes + 1.0)) - rng.exponential(size=shapes.size) / shapes
-    out = np.exp(log_gamma - log_gamma.max())
-    return out / out.sum()
+    """Dirichlet draws, one a row of `shapes` (…, K); with tiny ones NumPy's own would divide zero by zero."""
+    logs = log_gamma(shapes, shapes.shape, rng)
+    out = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return out / out.sum(axis=-1, keepdims=True)
 
 
 def draw_categorical(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -97,6 +119,13 @@ def draw_categorical(weights: np.ndarray, rng: np.random.Generator) -> np.ndarra
     cumulative = np.cumsum(weights, axis=1)
     u = rng.random(len(weights)) * cumulative[:, -1]
     return np.minimum((cumulative <= u[:, None]).sum(axis=1), weights.shape[1] - 1)
+
+
+def draw_hyperparameter(value: Hyperparameter, size: int | None, rng: np.random.Generator) -> np.ndarray:
+    """Draw `size` values from a prior, one if None; a fixed value is repeated."""
+    if isinstance(value, Prior):
+        return np.asarray(value.draw(rng, size))
+    return np.full(() if size is None else size, float(value))
 
 
 class CollapsedTopicModel(Model):
@@ -130,14 +159,10 @@ class CollapsedTopicModel(Model):
 
     def draw_hyperparameters(self, design: Design, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """See `Model.draw_hyperparameters`."""
-        out = {}
-        for name, value in self.hyperparameters().items():
-            size = self.hyperparameter_size(name, design)
-            if isinstance(value, Prior):
-                out[name] = np.asarray(value.draw(rng, size))
-            else:
-                out[name] = np.asarray(value, float) if size is None else np.full(size, float(value))
-        return out
+        return {
+            name: draw_hyperparameter(value, self.hyperparameter_size(name, design), rng)
+            for name, value in self.hyperparameters().items()
+        }
 
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """See `Model.simulate`."""

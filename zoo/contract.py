@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from types import ModuleType
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -233,6 +234,8 @@ class Model(ABC):
     """
     has_versions: ClassVar[bool] = False
     """Whether topic k of one group is a version of topic k of another."""
+    largest_truncation: ClassVar[int | None] = None
+    """Most topics that its references can have; None where there is no limit."""
 
     @classmethod
     @abstractmethod
@@ -241,7 +244,11 @@ class Model(ABC):
 
     @abstractmethod
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """Draw latent variables and data from the joint."""
+        """Draw latent variables and data from the joint, given all that `design` fixes."""
+
+    def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """Draw the lengths of the documents too, where the model has a law of them; else as `simulate`."""
+        return self.simulate(design, rng)
 
     @abstractmethod
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
@@ -311,6 +318,17 @@ class Model(ABC):
     ) -> Latents:
         """Latents at one draw of a reference program: draws ``z`` given its continuous parameters."""
 
+    def arguments(self) -> dict[str, Any]:
+        """All that the model was made with, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def settings(self) -> dict[str, str]:
+        """How each argument is set, in words: fixed, or sampled under a prior."""
+        return {
+            name: f"sampled, prior {value}" if isinstance(value, Prior) else f"fixed at {value}"
+            for name, value in self.arguments().items()
+        }
+
     def hyperparameters(self) -> dict[str, Hyperparameter]:
         """All hyperparameters by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("hyper", True)}  # type: ignore[arg-type]
@@ -319,12 +337,19 @@ class Model(ABC):
         """Raise ValueError unless every hyperparameter is a number in its range, or has a prior on it."""
         for name, value in self.hyperparameters().items():
             allowed = self.range_of(name)
-            is_number = isinstance(value, int | float)
-            if not isinstance(value, allowed.prior) and not (is_number and allowed.contains(value)):
-                raise ValueError(
-                    f"{self.card.id}: {name}: expected {allowed.about} or a {allowed.prior.__name__} prior, "
-                    f"found {value!r}"
-                )
+            if not isinstance(value, allowed.prior):
+                wanted = f"{allowed.about} or a {allowed.prior.__name__} prior"
+                self.check_number(name, allowed.contains, wanted)
+
+    def check_number(
+        self, name: str, contains: Callable[[float], bool] = POSITIVE.contains, wanted: str = POSITIVE.about
+    ) -> None:
+        """Raise ValueError unless field `name` is a number in a range; make it a Python float."""
+        value = getattr(self, name)
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+        if not contains(number):
+            raise ValueError(f"{self.card.id}: {name}: expected {wanted}, found {value!r}")
+        object.__setattr__(self, name, number)
 
     def range_of(self, name: str) -> Range:
         """Values and kind of prior that a hyperparameter may have: the positive numbers."""

@@ -36,6 +36,8 @@ def replace_on_success(path: str | PathLike[str]) -> Iterator[Path]:
 def claim(folder: Path, identity: Mapping[str, Any]) -> None:
     """Write to `folder`, in ``run.json``, whose results it holds, or check that they are the same run's.
 
+    What the file says beyond `identity` does not matter.
+
     Raises
     ------
     ValueError
@@ -48,8 +50,8 @@ def claim(folder: Path, identity: Mapping[str, Any]) -> None:
             temporary.write_text(text)
         return
     found, wanted = json.loads(path.read_text()), json.loads(text)
-    if found != wanted:
-        differs = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
+    differs = sorted(key for key in wanted if key not in found or found[key] != wanted[key])
+    if differs:
         raise ValueError(
             f"{folder}: holds the results of another run, which differs in {', '.join(differs)}; "
             "expected an empty folder or the same run"

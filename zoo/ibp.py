@@ -34,8 +34,10 @@ def first_rows(n_rows: int, epsilon: float) -> np.ndarray:
     return -np.expm1(j * np.log1p(-epsilon)) / j if epsilon < 1 else 1.0 / j
 
 
-def draw_masks(n: int, n_rows: int, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw the rows that take a feature, given that some row does, for `n` features; bool (n, C).
+def draw_masks(
+    n: int, n_rows: int, epsilon: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows that take a feature, given that some row does, bool (n, C), and its stick, float (n,).
 
     Given its first row j the rho of a feature has density proportional to ``(1 - rho)^(j - 1)`` on
     (0, epsilon); each later row takes it with probability rho.
@@ -46,4 +48,4 @@ def draw_masks(n: int, n_rows: int, epsilon: float, rng: np.random.Generator) ->
     rho = 1.0 - (1.0 - rng.random(n) * (j * weights[first])) ** (1.0 / j)
     rows = np.arange(n_rows)
     later = rng.random((n, n_rows)) < rho[:, None]
-    return (rows == first[:, None]) | ((rows > first[:, None]) & later)
+    return (rows == first[:, None]) | ((rows > first[:, None]) & later), rho / epsilon

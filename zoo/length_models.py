@@ -15,6 +15,7 @@ and h(0) is 1 for a task without tokens, else 0. Factors that depend on the leng
 ``2^-n / n!`` a task, or ``2^-n_d / n_d!`` a document.
 """
 
+from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -46,21 +47,50 @@ def log_lengths(mass: np.ndarray, doc_lengths: np.ndarray, lengths: str) -> np.n
     if lengths == "task":
         out = gammaln(positive + n) - gammaln(positive) - mass * LOG2
     elif lengths == "document":
-        lengths_of = np.asarray(doc_lengths)
-        out = np.sum(gammaln(np.add.outer(positive, lengths_of)) - gammaln(positive)[..., None], axis=-1)
-        out = out - lengths_of.size * LOG2 * mass
+        distinct, times = np.unique(doc_lengths, return_counts=True)
+        rising = gammaln(np.add.outer(positive, distinct)) - gammaln(positive)[..., None]
+        out = rising @ times - doc_lengths.size * LOG2 * mass
     else:
         out = np.zeros_like(positive)
     return np.where((mass > 0) | (n == 0), out, -np.inf)
 
 
-def highest_log_lengths(doc_lengths: np.ndarray, lengths: str) -> float:
+def draw_lengths(mass: np.ndarray, group: np.ndarray, lengths: str, rng: np.random.Generator) -> np.ndarray:
+    """Draw the lengths of the documents from the tasks' masses.
+
+    NB(S, 1/2) is a Poisson law whose mean is a gamma variate of shape S. Where the lengths of tasks are drawn
+    ("task"), each token goes to one of the task's documents, all alike.
+
+    Parameters
+    ----------
+    mass : float (C,)
+    group : int (D,)
+        Task of each document.
+    lengths : {"task", "document"}
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    int (D,)
+    """
+    if lengths == "document":
+        return rng.poisson(rng.gamma(mass[group]))
+    n_documents = np.bincount(group, minlength=mass.size)
+    out = np.zeros(group.size, np.int64)
+    for c in np.flatnonzero(n_documents):
+        tokens = rng.poisson(rng.gamma(mass[c]))
+        out[group == c] = rng.multinomial(tokens, np.full(n_documents[c], 1.0 / n_documents[c]))
+    return out
+
+
+@lru_cache(maxsize=1024)
+def highest_log_lengths(doc_lengths: tuple[int, ...], lengths: str) -> float:
     """Largest value of `log_lengths`, which is concave in the logarithm of the mass."""
-    if lengths == "none" or doc_lengths.sum() == 0:
+    if lengths == "none" or sum(doc_lengths) == 0:
         return 0.0
     found = minimize_scalar(
-        lambda x: -float(log_lengths(np.array(np.exp(x)), doc_lengths, lengths)),
-        bounds=(-30.0, np.log(10.0 * doc_lengths.sum())),
+        lambda x: -float(log_lengths(np.array(np.exp(x)), np.array(doc_lengths), lengths)),
+        bounds=(-30.0, np.log(10.0 * sum(doc_lengths))),
         method="bounded",
         options={"xatol": 1e-10},
     )

@@ -8,6 +8,8 @@ import numpyro.distributions as dist
 from jax.scipy.special import gammaln, logsumexp
 from numpyro.distributions import constraints
 
+from .length_models import LOG2
+
 TINY = 1e-300
 
 
@@ -70,7 +72,7 @@ def log_lengths(mass: jax.Array, doc_lengths: np.ndarray, lengths: str) -> jax.A
         out = jnp.zeros_like(mass)
     else:
         totals = np.array([n]) if lengths == "task" else doc_lengths
-        terms = gammaln(positive[:, None] + totals) - gammaln(positive)[:, None] - np.log(2.0) * mass[:, None]
+        terms = gammaln(positive[:, None] + totals) - gammaln(positive)[:, None] - LOG2 * mass[:, None]
         out = terms.sum(axis=1)
     return out if n == 0 else jnp.where(mass > 0, out, -jnp.inf)
 

@@ -18,6 +18,11 @@ class Prior(ABC):
         """The two parameters, in the order of the constructor."""
         return astuple(self)  # type: ignore[call-overload]
 
+    @property
+    @abstractmethod
+    def mean(self) -> float:
+        """Mean of the prior."""
+
     @abstractmethod
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
         """Draw from the prior."""
@@ -56,6 +61,11 @@ class Gamma(Prior):
     def __post_init__(self):
         self._check("shape and rate")
 
+    @property
+    def mean(self) -> float:
+        """See `Prior.mean`."""
+        return self.shape / self.rate
+
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
         """See `Prior.draw`."""
         return rng.gamma(self.shape, 1.0 / self.rate, size)
@@ -86,6 +96,11 @@ class Beta(Prior):
 
     def __post_init__(self):
         self._check("shapes")
+
+    @property
+    def mean(self) -> float:
+        """See `Prior.mean`."""
+        return self.shape_a / (self.shape_a + self.shape_b)
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
         """See `Prior.draw`."""

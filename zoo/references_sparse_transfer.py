@@ -11,6 +11,7 @@ import numpy as np
 from .collapsed import draw_categorical
 from .contract import Latents
 from .corpus import Corpus
+from .masked_tasks import latents_of_tasks
 from .references import stan_counts
 
 if TYPE_CHECKING:
@@ -109,17 +110,9 @@ def latents_of(draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Ge
     """Draw masks and then topics of tokens; topics in use come first, then ghosts."""
     mask, g = masked_proportions(draw["mask"], draw["log_g"], corpus.group_of_doc, rng)
     z = draw_categorical(g[corpus.doc_of] * draw["phi"].T[corpus.words], rng)
-    used, first = np.unique(z, return_index=True)
-    ghosts = np.setdiff1d(np.flatnonzero(mask.any(axis=0)), used)
-    order = np.concatenate([used[np.argsort(first)], ghosts])
-    rank = np.zeros(mask.shape[1], np.int64)
-    rank[order] = np.arange(order.size)
-    return {
-        "z": rank[z],
-        "log_weight": np.where(mask, draw["log_weight"], -np.inf)[:, order],
-        "shape": draw["shape"][order],
-        "alpha": np.asarray(draw["alpha"]),
-        "eta": np.asarray(draw["eta"]),
+    log_weight = np.where(mask, draw["log_weight"], -np.inf)
+    return latents_of_tasks(z, log_weight, draw["shape"]) | {
+        name: np.asarray(draw[name]) for name in ("alpha", "eta")
     }
 
 

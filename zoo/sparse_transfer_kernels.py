@@ -51,7 +51,7 @@ def _gamma_nodes(shape: float, rate: float, step: float = 0.05) -> tuple[np.ndar
 
 def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
     """Make the samplers; see `Model.kernels_of`."""
-    states = import_module(f"{toolbox.__name__}.sparse_transfer_state")
+    setup = import_module(f"{toolbox.__name__}.sparse_transfer_setup")
     sweeps = import_module(f"{toolbox.__name__}.sparse_transfer")
     published = import_module(f"{toolbox.__name__}.sparse_transfer_published")
 
@@ -61,7 +61,7 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
         reach = log_reach(n_tasks, model.epsilon)
         priors = prior_arrays(model)
         rates = [weight.rate for weight in weights]
-        return states.make_state(
+        return setup.make_state(
             corpus.words,
             corpus.doc_ptr,
             model.tasks(corpus.group),
@@ -86,21 +86,20 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
         )
 
     def load_exponential(latents: Latents, corpus: Corpus, model: Any) -> SparseTransferState:
-        state = load(latents, corpus, model)
-        if state.lengths.offset.size:
+        if any(weight.offset.size for weight in model.length_weights(Design.of(corpus))):
             raise ValueError(
                 'sparse_transfer: variant "collapsed": expected lengths="document", or tasks of one document '
                 f'with lengths="task"; found lengths={model.lengths!r}'
             )
-        return state
+        return load(latents, corpus, model)
 
     def make(sweep: Callable[..., bool], about: str, **fields: Any) -> Kernel:
         def step(rng: np.random.Generator, state: SparseTransferState) -> SparseTransferState:
             while not sweep(rng, state):
-                state = states.with_room(state)
+                state = setup.with_room(state)
             return state
 
-        kernel = Kernel(load, step, _snapshot, states.check, sweep, about=about)
+        kernel = Kernel(load, step, _snapshot, setup.check, sweep, about=about)
         return replace(kernel, **fields)
 
     return {
@@ -112,9 +111,7 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
             requires={"lengths": "document"},
         ),
         "slice": make(sweeps.slice_sweep, "sticks above a random height represented; any lengths"),
-        "published": make(
-            published.published_sweep, "Algorithm 1 of the paper, for comparison: not exact", exact=False
-        ),
+        "published": make(published.published_sweep, "Algorithm 1 of the paper, for comparison", exact=False),
     }
 
 

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 from scipy.special import gammaln
 
+from .collapsed import log_gamma
 from .enumeration import log_stirling
 
 
@@ -48,8 +49,7 @@ class GrowingSticks:
 
 def _beta(a: float, b: float, rng: np.random.Generator) -> float:
     """Beta(a, b), safe for tiny shapes."""
-    log_x = np.log(rng.gamma(a + 1.0)) - rng.exponential() / a if a > 0 else -np.inf
-    log_y = np.log(rng.gamma(b + 1.0)) - rng.exponential() / b if b > 0 else -np.inf
+    log_x, log_y = (log_gamma(shape, None, rng) for shape in (a, b))
     return float(np.exp(log_x - np.logaddexp(log_x, log_y)))
 
 

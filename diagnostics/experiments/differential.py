@@ -111,6 +111,14 @@ class _Differential(Experiment):
         """See `Experiment.settings`."""
         yield from ({"n_topics": n} for n in self.topic_counts)
 
+    def check(self) -> None:
+        """Make all models, and draw the documents of all replicates."""
+        for method in set(self.methods) & set(METHODS):
+            for setting in self.settings():
+                get(METHODS[method][0], **setting)
+        for replicate in range(self.replicates):
+            self.split(replicate)
+
     def split(self, replicate: int) -> tuple[Corpus, Corpus]:
         """Draw training and test documents, four to one, over the words of the training documents."""
         whole = corpus_with_groups(self.corpus, self.groups)

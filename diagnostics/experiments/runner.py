@@ -41,6 +41,8 @@ class Cell(NamedTuple):
 class Experiment(ABC):
     """What is varied, and what is measured: a frozen dataclass, whose fields determine all results.
 
+    A replicate does not depend on how many `replicates` there are.
+
     Attributes
     ----------
     name : str
@@ -68,6 +70,11 @@ class Experiment(ABC):
     difference: ClassVar[str] = "gain over"
     labels: ClassVar[Mapping[str, str]]
 
+    @property
+    def settings_shown(self) -> list[str]:
+        """Settings that results are told apart by: that of the panels, if any, and that of the axis."""
+        return [name for name in (self.panel, self.x) if name]
+
     @abstractmethod
     def settings(self) -> Iterator[dict[str, Any]]:
         """List what is varied, besides method and replicate."""
@@ -75,6 +82,10 @@ class Experiment(ABC):
     @abstractmethod
     def run(self, cell: Cell) -> dict[str, float]:
         """Figures of one cell; depends on the cell and the fields of the experiment alone."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise ValueError where a cell cannot be run; `run_experiment` asks before it writes anything."""
 
     def cells(self) -> list[Cell]:
         """List the whole grid; a replicate is finished before the next begins."""
@@ -112,9 +123,11 @@ def run_experiment(
     Raises
     ------
     ValueError
-        `folder` holds another experiment, or this one with other settings.
+        A cell cannot be run, or `folder` holds another experiment, or this one with other fields than
+        `replicates`.
     """
-    claim(folder, {"experiment": type(experiment).__name__, **asdict(experiment)})  # type: ignore[call-overload]
+    experiment.check()
+    claim(folder, _identity(experiment))
     cells = experiment.cells()
     missing = [cell for cell in cells if _read(folder, cell) is None]
     done = len(cells) - len(missing)
@@ -145,7 +158,7 @@ def summary(experiment: Experiment, results: pd.DataFrame) -> pd.DataFrame:
         Mean (``NAME_mean``) and standard deviation (``NAME_std``) of each figure; and of the measure minus
         that of the baseline on the same data, mean (``gain_mean``) and its standard error (``gain_se``).
     """
-    settings = [name for name in (experiment.panel, experiment.x) if name]
+    settings = experiment.settings_shown
     by = [*settings, "method"]
     figures = [name for name in results.columns if name not in (*by, "replicate")]
     table = results.groupby(by, sort=False)[figures].agg(["mean", "std"])
@@ -218,8 +231,16 @@ def _draw_lines(
             capsize=2,
             linewidth=1.2,
         )
+    axis.set_xticks(values)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def _identity(experiment: Experiment) -> dict[str, Any]:
+    """All that cells depend on. Not how many replicates there are, so that more can be added."""
+    fields = asdict(experiment)  # type: ignore[call-overload]
+    del fields["replicates"]
+    return {"experiment": type(experiment).__name__, **fields}
 
 
 def _run_cell(experiment: Experiment, cell: Cell, folder: Path) -> None:

@@ -167,6 +167,14 @@ class _Transfer(Experiment):
         """Training and test documents."""
         raise NotImplementedError
 
+    def check(self) -> None:
+        """Make all models and data sets."""
+        for method in self.methods:
+            self.prior.model(method)
+        for replicate in range(self.replicates):
+            for setting in self.settings():
+                self.problem(setting, replicate)
+
     def run(self, cell: Cell) -> dict[str, float]:
         """See `Experiment.run`."""
         train, test = self.problem(cell.setting, cell.replicate)
@@ -267,13 +275,18 @@ class DocumentsExperiment(_Transfer):
         order = np.random.default_rng([self.seed, 0]).permutation(np.flatnonzero(whole.doc_lengths > 0))
         group = whole.group_of_doc[order]
         of_interest = order[group == 0]
+        if of_interest.size < self.folds:
+            raise CorpusError(
+                f"{self.corpus}: expected at least {self.folds} documents of the task of interest, "
+                f"one a fold, found {of_interest.size}"
+            )
         test = of_interest[replicate :: self.folds]
         rng = np.random.default_rng([self.seed, 1, replicate])
         remaining = rng.permutation(np.setdiff1d(of_interest, test))
         most = max(self.document_counts)
-        if remaining.size < most or test.size == 0:
+        if remaining.size < most:
             raise CorpusError(
-                f"{self.corpus}: expected more than {most} documents of the task of interest in "
+                f"{self.corpus}: expected at least {most} documents of the task of interest in "
                 f"{self.folds - 1} of {self.folds} folds, found {remaining.size}"
             )
         train = [remaining[: setting["n_documents"]]]

@@ -8,6 +8,7 @@ import pytest
 from bnpzoo.cli.app import app
 from bnpzoo.zoo.formats import read_corpus
 from bnpzoo.zoo.inference import load
+from bnpzoo.zoo.models import MODELS
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
 FAST = ("--chains", 2, "--tune", 20, "--draws", 20)
@@ -39,6 +40,21 @@ def test_show(run):
     assert json.loads(run("show", "hdp", "--json").stdout)["bibtex_key"] == "teh2006hierarchical"
 
 
+def test_show_lists_everything_that_can_be_set(run):
+    shown = run("show", "sparse_transfer").stdout
+    for line in ("alpha = Gamma(2, 0.5)", "epsilon = 0.5", "a1 = 2.0", "a2 = 2.0", "lengths = task"):
+        assert f"  {line}\n" in shown
+    assert "n_topics = 10" in run("show", "lda").stdout
+    as_json = json.loads(run("show", "sparse_transfer", "--json").stdout)
+    assert as_json["hyperparameters"]["lengths"] == "task"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_show_says_once_which_samplers_are_not_exact(run, model):
+    for line in run("show", model).stdout.split("\nSamplers\n")[1].split("\n\n")[0].splitlines():
+        assert line.count("not exact") <= 1
+
+
 def test_simulate_writes_a_corpus(run, tmp_path):
     path = tmp_path / "drawn.npz"
     arguments = ("simulate", "mt_hdp", "--documents", 6, "--length", 5, "--words", 9, "--groups", 3)
@@ -57,6 +73,17 @@ def test_fit_says_what_is_sampled_and_scores_the_held_out_part(run, corpus_file,
     assert "Occupied topics" in result.stdout
     assert "Held-out perplexity" in result.stdout
     assert load(path)["posterior"]["alpha"].shape == (2, 20)
+
+
+def test_fit_takes_a_choice_of_the_model(run, corpus_file, tmp_path):
+    settings = ("--set", "lengths=document", "--variant", "collapsed")
+    fast = ("--chains", 1, "--tune", 2, "--draws", 4)
+    result = run("fit", "sparse_transfer", corpus_file, *settings, *fast, "--out", tmp_path / "fit.nc")
+    assert result.exit_code == 0, result.output
+    assert "lengths: fixed at document" in result.stderr
+    assert "collapsed" in result.stdout
+    assert run("report", tmp_path / "fit.nc", "--out", tmp_path / "report.html").exit_code == 0
+    assert "fixed at document" in (tmp_path / "report.html").read_text()
 
 
 def test_fit_json(run, corpus_file):

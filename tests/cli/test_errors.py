@@ -26,6 +26,22 @@ def test_hyperparameter_out_of_range(run, corpus_file):
     assert_one_line(run("fit", "hdp", corpus_file, "--set", "alpha=-1"), "alpha")
 
 
+def test_choice_that_is_none(run, corpus_file):
+    choice = ("--set", "lengths=page")
+    assert_one_line(run("fit", "sparse_transfer", corpus_file, *choice), "task, document, none", "'page'")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--variant", "collapsed"), ("--backend", "numpyro", "--truncation", 11), ("--backend", "stan")],
+)
+def test_errors_come_before_the_work(run, corpus_file, arguments):
+    result = run("fit", "sparse_transfer", corpus_file, *arguments)
+    assert_one_line(result)
+    assert result.stderr.startswith("error: ")
+    assert not result.stdout
+
+
 def test_missing_corpus(run, tmp_path):
     assert_one_line(run("fit", "lda", tmp_path / "none.npz"), "none.npz")
 
@@ -72,7 +88,8 @@ def test_debug_lets_the_traceback_through(run):
 
 
 def test_settings():
-    assert parse_settings(["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "a=Beta(2,1)", "eta=1e-2"]) == {
+    texts = ["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "a=Beta(2,1)", "eta=1e-2"]
+    assert parse_settings(texts) == {
         "n_topics": 3,
         "alpha": 0.5,
         "gamma": Gamma(1, 2.5),

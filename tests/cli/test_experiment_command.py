@@ -41,6 +41,27 @@ def test_a_corpus_without_tasks_is_an_error(run, tiny, tmp_path, corpus_file):
     result = run("experiment", "transfer-documents", corpus_file, *arguments)
     assert result.exit_code == 2
     assert "expected a covariate 'nothing'" in result.stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_numbers_of_documents_can_be_chosen(run, tiny, tmp_path, corpus_file):
+    arguments = ("experiment", "transfer-documents", corpus_file, "--jobs", 1, "--replicates", 1, "--json")
+    result = run(*arguments, "--out", tmp_path / "r")
+    assert result.exit_code == 2
+    assert "expected at least 40 documents" in result.stderr
+    result = run(*arguments, "--documents", 4, "--documents", 2, "--out", tmp_path / "r")
+    assert result.exit_code == 0, result.output
+    assert [row["n_documents"] for row in json.loads(result.stdout)["summary"]] == [2] * 4 + [4] * 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("eta", ["0", "-1", "nan", "inf"])
+def test_eta_is_positive(run, tmp_path, name, eta):
+    corpus = ["corpus.npz"] if name == "transfer-documents" else []
+    result = run("experiment", name, *corpus, "--eta", eta, "--out", tmp_path / "r")
+    assert result.exit_code == 2
+    assert "expected a positive number" in result.stderr
+    assert not (tmp_path / "r").exists()
 
 
 def test_differential_topic_models_are_compared(run, monkeypatch, tmp_path, corpus_file):

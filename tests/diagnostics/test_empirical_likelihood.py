@@ -102,6 +102,17 @@ def test_draws_are_averaged_before_the_logarithm():
     assert large == pytest.approx(logsumexp(truth) - np.log(2), abs=0.02)
 
 
+def test_draws_count_equally_whatever_they_say_of_the_length():
+    words, mass = [0, 2, 2, 0], np.array([0.05, 8.0])
+    frozen = [FrozenTopics(PHI, m * PRIOR[None], ON[None]) for m in mass]
+    each = [empirical_likelihood([f], document(words), seed=2, samples=20_000) for f in frozen]
+    both = empirical_likelihood(frozen, document(words), seed=2, samples=20_000).log_probability[0]
+    expected = np.log(np.mean([np.exp(e.log_probability[0]) for e in each]))
+    assert both == pytest.approx(expected, abs=0.05)
+    exactly = [exact_with_masks(np.array(words), m * PRIOR) for m in mass]
+    assert both == pytest.approx(np.log(np.mean(exactly)), abs=0.05)
+
+
 def test_groups_have_priors_of_their_own():
     prior = np.array([[50.0, 0.0, 0.0], [0.0, 50.0, 0.0]])
     test = Corpus([0, 0], [0, 1, 1, 2], n_words=3, group=[0, 0, 1])

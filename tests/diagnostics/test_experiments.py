@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,10 @@ class Toy(Experiment):
         for b in (1, 2):
             for a in (0.0, 0.5):
                 yield {"a": a, "b": b}
+
+    def check(self) -> None:
+        if not self.methods:
+            raise ValueError("no methods")
 
     def run(self, cell: Cell) -> dict[str, float]:
         CALLS.append(cell)
@@ -83,9 +87,23 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
 
 
 def test_a_folder_of_another_run_is_refused(tmp_path):
-    run_experiment(Toy(replicates=1), tmp_path)
-    with pytest.raises(ValueError, match="holds the results of another run, which differs in replicates"):
-        run_experiment(Toy(replicates=2), tmp_path)
+    run_experiment(Toy(methods=("plus",)), tmp_path)
+    with pytest.raises(ValueError, match="holds the results of another run, which differs in methods"):
+        run_experiment(Toy(), tmp_path)
+
+
+def test_replicates_can_be_added(tmp_path):
+    fewer = run_experiment(Toy(replicates=1), tmp_path)
+    CALLS.clear()
+    more = run_experiment(Toy(replicates=3), tmp_path)
+    assert {cell.replicate for cell in CALLS} == {1, 2}
+    assert more[more["replicate"] == 0].reset_index(drop=True).equals(fewer)
+
+
+def test_a_run_that_cannot_start_leaves_its_folder_to_others(tmp_path):
+    with pytest.raises(ValueError, match="no methods"):
+        run_experiment(Toy(methods=()), tmp_path / "toy")
+    assert not (tmp_path / "toy").exists()
 
 
 TINY = transfer.Sampling(chains=2, tune=3, draws=2, thin=1, samples=50)
@@ -141,8 +159,11 @@ def test_what_is_wrong_with_tasks_is_named(labelled, monkeypatch):
     with pytest.raises(CorpusError, match="task of interest: expected one of 0, 1, 2, found 7"):
         transfer.corpus_with_tasks(labelled, "label", 7)
     experiment = transfer.DocumentsExperiment(TINY, PRIOR, corpus=labelled, tasks="label")
-    with pytest.raises(CorpusError, match="expected more than 40 documents of the task of interest"):
-        experiment.problem({"n_documents": 5}, 0)
+    with pytest.raises(CorpusError, match=r"expected at least 40 documents .* in 4 of 5 folds, found 16"):
+        experiment.check()
+    replace(experiment, document_counts=(16,)).check()
+    with pytest.raises(CorpusError, match=r"expected at least 21 documents .* one a fold, found 20"):
+        replace(experiment, document_counts=(1,), folds=21).check()
 
     def fetch(**arguments):
         raise OSError("no network")

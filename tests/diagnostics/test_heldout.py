@@ -4,6 +4,7 @@ from math import lgamma
 import numpy as np
 import pytest
 from bnpzoo.diagnostics import heldout
+from bnpzoo.diagnostics.empirical_likelihood import empirical_likelihood
 from bnpzoo.kernels import foldin
 from bnpzoo.zoo.contract import FrozenTopics
 from bnpzoo.zoo.corpus import Corpus
@@ -186,6 +187,19 @@ def test_groups_may_have_their_own_topics(score):
         assert np.array_equal(alone == found, test.group == g)
     with pytest.raises(ValueError, match="topics: expected those of 1 groups, found shape"):
         score([FrozenTopics(own, PRIOR[None])], test)
+
+
+@pytest.mark.parametrize("method", [heldout.left_to_right, heldout.document_completion, empirical_likelihood])
+def test_a_group_without_topics_is_not_scored(method):
+    topics = FrozenTopics(PHI, np.array([[0.3, 0.2], [0.0, 0.0]]))
+    names = ["north", "south"]
+    test = Corpus([0, 1, 2, 2], [0, 2, 4], n_words=3, group=[0, 1], group_names=names)
+    with pytest.raises(ValueError, match=r"^prior of group south: expected a topic with a positive weight"):
+        method([topics], test)
+    only_north = Corpus([0, 1, 2, 2], [0, 2, 4], n_words=3, group=[0, 0], group_names=names)
+    assert np.isfinite(method([topics], only_north).log_probability).all()
+    with pytest.raises(ValueError, match=r"^prior: expected a topic"):
+        method([FrozenTopics(PHI, np.zeros((1, 2)))], document([1]))
 
 
 def test_the_standard_error_is_that_of_resampled_documents():

@@ -188,6 +188,18 @@ def test_bad_hyperparameters_are_named(model_id):
         Gamma(0.0, 1.0)
 
 
+@every_model
+def test_numbers_of_numpy_are_numbers_and_truth_values_are_none(model_id):
+    names = [name for name, value in get(model_id).arguments().items() if isinstance(value, float | Gamma)]
+    for name in names:
+        value = getattr(get(model_id, **{name: np.float32(0.5)}), name)
+        assert type(value) is float
+        assert value == 0.5
+        for wrong in (True, float("nan"), np.inf, "x"):
+            with pytest.raises(ValueError, match=f"{model_id}: {name}: expected .* found {wrong!r}"):
+                get(model_id, **{name: wrong})
+
+
 def test_unknown_model_is_named():
     with pytest.raises(ValueError, match=f"no model 'lsa'; there are {', '.join(MODELS)}"):
         get("lsa")

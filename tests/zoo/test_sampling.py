@@ -16,6 +16,7 @@ from bnpzoo.zoo.inference import (
     CheckpointError,
     ResultsError,
     chain,
+    check,
     corpus_of,
     latents_of,
     load,
@@ -86,6 +87,15 @@ def test_paranoid_mode_changes_nothing(subject, tree):
     same_draws(sample(*subject, **SETTINGS, paranoid=True), tree)
 
 
+@pytest.fixture
+def ctrl_c_is_heard():
+    """Shells let jobs in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
     def interrupt(number, done, total, note=""):
         if number == 1 and done == 40:
@@ -130,6 +140,7 @@ def test_kill_and_resume_gives_the_same_bits(subject, tree, tmp_path):
     same_draws(sample(model, corpus, **SETTINGS, checkpoint=tmp_path / "run", resume=True), tree)
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_interrupt_before_the_first_draw_goes_on(subject):
     def interrupt(number, done, total, note=""):
         if number == 0 and done == 1:
@@ -177,6 +188,21 @@ def test_checkpoints_of_another_run_are_refused(subject, tmp_path):
 def test_bad_arguments_are_named(subject, arguments, message):
     with pytest.raises(ValueError, match=message):
         sample(*subject, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "message"),
+    [
+        ("sparse_transfer", {"variant": "collapsed"}, 'variant "collapsed": expected lengths="document"'),
+        ("sparse_transfer", {"backend": "stan"}, "needs one for the nonparametric sparse_transfer, 2 to 10"),
+        ("sparse_transfer", {"backend": "stan", "truncation": 11}, "truncation of 1 to 10, found 11"),
+        ("focused", {"backend": "numpyro", "truncation": 1}, "truncation: expected 2 to 10, found 1"),
+        ("mt_hdp", {"backend": "numpyro"}, "needs one for the nonparametric mt_hdp, at least 2"),
+    ],
+)
+def test_what_a_model_cannot_do_is_found_before_the_start(subject, model, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        check(get(model), subject[1], **arguments)
 
 
 def test_a_corpus_without_tokens_is_refused():

@@ -10,8 +10,11 @@ import bnpzoo
 import jax
 import numpy as np
 import pytest
+from bnpzoo.zoo import references_sparse_transfer
 from bnpzoo.zoo.contract import Beta, Gamma
 from bnpzoo.zoo.inference import stan
+from bnpzoo.zoo.length_models import LENGTHS
+from bnpzoo.zoo.references import stan_priors
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
 from numpyro.infer.util import potential_energy
@@ -21,8 +24,9 @@ import json, sys, warnings
 warnings.simplefilter("ignore")
 import stan
 job = json.load(open(sys.argv[1]))
-posterior = stan.build(job["program"], data=job["data"])
-json.dump([posterior.log_prob(point) for point in job["points"]], open(sys.argv[2], "w"))
+posteriors = [stan.build(job["program"], data=data) for data in job["data"]]
+log_densities = [[posterior.log_prob(point) for point in job["points"]] for posterior in posteriors]
+json.dump(log_densities, open(sys.argv[2], "w"))
 """
 
 PRIOR = Gamma(1.5, 2.0)
@@ -59,13 +63,26 @@ def on_programs(names):
     return pytest.mark.parametrize("name", [pytest.param(name, marks=needs_pystan) for name in names])
 
 
+def references_of(name, corpus, truncation):
+    """NumPyro programs of a model and the data of the same Stan programs, one pair for each of its forms."""
+    model = bnpzoo.get(name, **MODELS[name])
+    if name != "sparse_transfer":
+        return [(model.numpyro(corpus, truncation), model.stan_data(corpus, truncation))]
+    out = []
+    for lengths, weak_limit in (*((form, False) for form in LENGTHS), ("task", True)):
+        model = bnpzoo.get(name, **MODELS[name], lengths=lengths)
+        program = references_sparse_transfer.sparse_transfer(model, corpus, truncation, weak_limit)
+        data = references_sparse_transfer.stan_data(model, corpus, truncation, weak_limit)
+        out.append((program, data | stan_priors(model)))
+    return out
+
+
 @on_programs(MODELS)
 def test_log_density_differs_from_numpyro_by_a_constant(name, micro, tmp_path):
-    model = bnpzoo.get(name, **MODELS[name])
     rng = np.random.default_rng(3)
+    programs, data = zip(*references_of(name, micro, 3), strict=True)
     with jax.enable_x64(True):
-        program = model.numpyro(micro, 3)
-        seeded = handlers.seed(program, jax.random.key(0))
+        seeded = handlers.seed(programs[0], jax.random.key(0))
         trace = handlers.trace(handlers.substitute(seeded, substitute_fn=init_to_uniform)).get_trace()
         shapes = {
             site: np.shape(trace[site]["value"])
@@ -77,16 +94,18 @@ def test_log_density_differs_from_numpyro_by_a_constant(name, micro, tmp_path):
             {site: scale * rng.normal(size=shape) for site, shape in shapes.items()}
             for scale in (0.3, 1.0, 1.0, 3.0)
         ]
-        ours = np.array([-potential_energy(program, (), {}, point) for point in points])
-    data = {key: np.asarray(value).tolist() for key, value in model.stan_data(micro, 3).items()}
+        ours = np.array([[-potential_energy(p, (), {}, point) for point in points] for p in programs])
+    data = [{key: np.asarray(value).tolist() for key, value in d.items()} for d in data]
     flat = [np.concatenate([np.ravel(block) for block in point.values()]).tolist() for point in points]
-    job = {"program": stan.program_text(model.stan_program), "data": data, "points": flat}
+    job = {"program": stan.program_text(bnpzoo.get(name).stan_program), "data": data, "points": flat}
     (tmp_path / "job.json").write_text(json.dumps(job))
     command = [sys.executable, "-P", "-c", LOG_DENSITIES, tmp_path / "job.json", tmp_path / "out.json"]
     subprocess.run(command, check=True, capture_output=True)
     theirs = np.array(json.loads((tmp_path / "out.json").read_text()))
     assert np.isfinite(ours).all()
-    np.testing.assert_allclose(np.diff(theirs), np.diff(ours), rtol=1e-10, atol=1e-8)
+    theirs, ours = (np.diff(log_densities, axis=1) for log_densities in (theirs, ours))
+    np.testing.assert_allclose(theirs, ours, rtol=1e-10, atol=1e-8)
+    assert np.unique(ours, axis=0).shape == ours.shape  # no form stands in for another
 
 
 FIXED = {

@@ -2,12 +2,13 @@
 
 from .checkpoint import CheckpointError
 from .results import ResultsError, corpus_of, latents_of, load, model_of, save
-from .sampling import BACKENDS, sample
+from .sampling import BACKENDS, check, sample
 
 __all__ = [
     "BACKENDS",
     "CheckpointError",
     "ResultsError",
+    "check",
     "corpus_of",
     "latents_of",
     "load",

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -123,10 +122,9 @@ def _kept_dataset(records: list[Record], n_draws: int, model: Model) -> xr.Datas
 
 def describe(model: Model) -> dict[str, Any]:
     """Return the constructor arguments of a model in JSON's types; a prior is its name and parameters."""
-    values = {f.name: getattr(model, f.name) for f in fields(model)}  # type: ignore[arg-type]
     return {
         name: [type(value).__name__, *value.parameters] if isinstance(value, Prior) else value
-        for name, value in values.items()
+        for name, value in model.arguments().items()
     }
 
 

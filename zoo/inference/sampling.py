@@ -87,34 +87,26 @@ def sample(
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, found {backend!r}")
+    _check_arguments(model, corpus, backend, variant, truncation, checkpoint)
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
-    if corpus.n_tokens == 0:
-        raise CorpusError("expected a corpus with at least one token, found none")
     schedule = Schedule(tune, draws, thin, keep)
     probes = Probes.of(corpus)
     display = bars(chains) if progress is True else nullcontext(progress or silent)
-    with display as report:
-        if backend == "kernel":
-            if truncation is not None:
-                raise ValueError("truncation: kernels have none; it is for the numpyro and stan back ends")
-            variant = variant or next(iter(model.kernels))
-            directory = None if checkpoint is None else Path(checkpoint)
-            runners = _chains(
-                model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid
-            )
+    if backend == "kernel":
+        variant = variant or next(iter(model.kernels))
+        directory = None if checkpoint is None else Path(checkpoint)
+        runners = _chains(model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid)
+        with display as report:
             records, interrupted = _in_threads(runners, min(chains, workers or os.cpu_count() or 1), report)
-            stats: dict[str, np.ndarray] = {}
-            version = f"numba {numba.__version__}"
-        else:
-            if checkpoint is not None or variant is not None:
-                raise ValueError(f"checkpoint and variant are for kernels, not for backend {backend!r}")
+        stats: dict[str, np.ndarray] = {}
+        version = f"numba {numba.__version__}"
+    else:
+        with display as report:
             records, stats, version = _reference(
-                model, corpus, probes, schedule, backend, chains, seed, truncation, report
+                model, corpus, probes, schedule, backend, chains, seed, truncation or 0, report
             )
-            interrupted = False
+        interrupted = False
     records = [record for record in records if record.seconds]
     if not records:
         raise KeyboardInterrupt
@@ -130,6 +122,53 @@ def sample(
         "interrupted": int(interrupted),
     }
     return assemble(model, corpus, probes, records, stats, attributes)
+
+
+def check(
+    model: Model,
+    corpus: Corpus,
+    backend: str = "kernel",
+    *,
+    variant: str | None = None,
+    truncation: int | None = None,
+    checkpoint: str | Path | None = None,
+) -> None:
+    """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
+    _check_arguments(model, corpus, backend, variant, truncation, checkpoint)
+    if backend == "kernel":
+        start = model.initial_latents(corpus, np.random.default_rng(0))
+        model.kernel(variant).load(start, corpus, model)
+    else:
+        model.numpyro(corpus, truncation or 0)
+
+
+def _check_arguments(
+    model: Model,
+    corpus: Corpus,
+    backend: str,
+    variant: str | None,
+    truncation: int | None,
+    checkpoint: str | Path | None,
+) -> None:
+    """Check what does not depend on the model's own code."""
+    if backend not in BACKENDS:
+        raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, found {backend!r}")
+    if corpus.n_tokens == 0:
+        raise CorpusError("expected a corpus with at least one token, found none")
+    if backend == "kernel":
+        if truncation is not None:
+            raise ValueError("truncation: kernels have none; it is for the numpyro and stan back ends")
+        return
+    if checkpoint is not None or variant is not None:
+        raise ValueError(f"checkpoint and variant are for kernels, not for backend {backend!r}")
+    most = model.largest_truncation
+    expected = "at least 2" if most is None else f"2 to {most}"
+    if truncation is None and "nonparametric" in model.card.tags:
+        raise ValueError(
+            f"truncation: backend {backend!r} needs one for the nonparametric {model.card.id}, {expected}"
+        )
+    if truncation is not None and truncation < 2:
+        raise ValueError(f"truncation: expected {expected}, found {truncation}")
 
 
 def _chains(
@@ -194,18 +233,10 @@ def _reference(
     backend: str,
     chains: int,
     seed: int,
-    truncation: int | None,
+    truncation: int,
     report: Report,
 ) -> tuple[list[Record], dict[str, np.ndarray], str]:
     """Run a reference program; draw topics given its parameters, so that all back ends share quantities."""
-    if truncation is None:
-        if "nonparametric" in model.card.tags:
-            raise ValueError(
-                f"truncation: backend {backend!r} needs one for the nonparametric {model.card.id}"
-            )
-        truncation = 0
-    elif truncation < 2:
-        raise ValueError(f"truncation: expected at least 2, found {truncation}")
     result = _program(backend)(
         model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
     )

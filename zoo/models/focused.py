@@ -1,15 +1,14 @@
 """The focused topic model: the IBP compound Dirichlet process (Williamson, Wang, Heller and Blei 2010)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial import polynomial
-from scipy.optimize import brentq
-from scipy.special import digamma, gammaln
+from scipy.special import gammaln
 
 from ... import kernels
 from ...kernels.focused import FocusedState
@@ -19,6 +18,7 @@ from ..collapsed import (
     by_first_appearance,
     doc_topic_counts,
     draw_dirichlet,
+    draw_hyperparameter,
     prior_arrays,
 )
 from ..contract import (
@@ -36,10 +36,10 @@ from ..contract import (
 )
 from ..corpus import Corpus
 from ..enumeration import restricted_growth_strings
+from ..length_models import LOG2, draw_lengths
+from ..masked_tasks import Draws, draw_given_lengths, draw_topics, expected_topics, total_by_owner
 from ..references import stan_priors
-from ..rejection import first_accepted
-
-LOG2 = np.log(2.0)
+from ..references_sparse_transfer import MOST_TOPICS
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class Focused(CollapsedTopicModel):
 
     The lengths of the documents are data: they are negative binomial. A generator that keeps to a design's
     lengths therefore has to reject: it suits small designs and hyperparameters that make them likely.
+    `simulate_lengths` draws the lengths as well, without rejection.
 
     Parameters
     ----------
@@ -105,6 +106,7 @@ class Focused(CollapsedTopicModel):
     )
     kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
+    largest_truncation: ClassVar[int | None] = MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(5.0, 1.0)
     gamma: Hyperparameter = Gamma(5.0, 10.0)
@@ -159,6 +161,15 @@ class Focused(CollapsedTopicModel):
         latents["eta"] = self.draw_hyperparameters(design, rng)["eta"]
         return Simulation(latents, self.resample_data(latents, design, rng))
 
+    def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """See `Model.simulate_lengths`."""
+        n = np.size(design.doc_lengths)
+        draws = _draw_prior(1, self.hyperparameters(), n, rng)
+        design = replace(design, doc_lengths=draw_lengths(draws.mass[0], np.arange(n), "document", rng))
+        latents = _seat_tokens(draws.one(0), design.doc_lengths, rng)
+        latents["eta"] = self.draw_hyperparameters(design, rng)["eta"]
+        return Simulation(latents, self.resample_data(latents, design, rng))
+
     def draw_topics(
         self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Latents:
@@ -168,30 +179,15 @@ class Focused(CollapsedTopicModel):
 
     def _draw(self, design: Design, hyper: Mapping[str, Hyperparameter], rng: np.random.Generator) -> Latents:
         lengths = np.asarray(design.doc_lengths)
-
-        def propose(n: int) -> tuple[_Buffets, np.ndarray]:
-            alpha, gamma = (_draws(hyper[name], n, rng) for name in ("alpha", "gamma"))
-            buffets = _Buffets.draw(alpha, gamma, lengths.size, rng)
-            return buffets, _log_lengths(buffets.mass, lengths) - highest
-
-        highest = _log_lengths(_likeliest_mass(lengths), lengths)
-        buffets, chosen = first_accepted(
-            propose, rng, "documents of the design's lengths; expected some that alpha and gamma make likely"
+        draw = draw_given_lengths(
+            lambda n: _draw_prior(n, hyper, lengths.size, rng),
+            lengths[:, None],  # a document is a task of its own
+            "document",
+            expected_topics(hyper["alpha"], lengths.size, 1.0),
+            rng,
+            self.card.id,
         )
-        mine = buffets.owner == chosen
-        is_on, strength = buffets.is_on[mine], np.maximum(buffets.strength[mine], np.finfo(float).tiny)
-        labels = [np.zeros(0, np.int64)]
-        for on, length in zip(is_on.T, lengths, strict=True):
-            if length > 0:
-                labels.append(rng.choice(np.flatnonzero(on), length, p=draw_dirichlet(strength[on], rng)))
-        z, used = by_first_appearance(np.concatenate(labels))
-        return {
-            "z": z,
-            "strength": strength[used],
-            "inclusion": buffets.inclusion[mine][used],
-            "alpha": np.asarray(buffets.alpha[chosen]),
-            "gamma": np.asarray(buffets.gamma[chosen]),
-        }
+        return _seat_tokens(draw, lengths, rng)
 
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic."""
@@ -327,70 +323,33 @@ def _expected_topics(gamma: float, n_documents: int) -> float:
     return float(np.sum(-np.expm1(-gamma * np.log1p(j * LOG2)) / j))
 
 
-def _draws(value: Hyperparameter, n: int, rng: np.random.Generator) -> np.ndarray:
-    return value.draw(rng, n) if isinstance(value, Gamma) else np.full(n, value)
+def _draw_prior(
+    n: int, hyper: Mapping[str, Hyperparameter], n_documents: int, rng: np.random.Generator
+) -> Draws:
+    """Draw `n` alphas and gammas, and topics that are on in some document."""
+    alpha, gamma = (draw_hyperparameter(hyper[name], n, rng) for name in ("alpha", "gamma"))
+    owner, is_on, inclusion = draw_topics(alpha, n_documents, 1.0, rng)
+    strength = np.maximum(rng.gamma(gamma[owner]), np.finfo(float).tiny)
+    return Draws(
+        {"alpha": alpha, "gamma": gamma},
+        owner,
+        {"is_on": is_on, "strength": strength, "inclusion": inclusion},
+        total_by_owner(strength[:, None] * is_on, owner, n),
+    )
 
 
-class _Buffets(NamedTuple):
-    """Draws of the Indian buffet process, each with an alpha and a gamma: all topics that are on somewhere.
-
-    Attributes
-    ----------
-    alpha, gamma : float (n,)
-    owner : int (topics,)
-        The draw that a topic belongs to.
-    is_on : bool (topics, D)
-    inclusion, strength : float (topics,)
-    mass : float (n, D)
-        Strength of the topics that are on.
-    """
-
-    alpha: np.ndarray
-    gamma: np.ndarray
-    owner: np.ndarray
-    is_on: np.ndarray
-    inclusion: np.ndarray
-    strength: np.ndarray
-    mass: np.ndarray
-
-    @classmethod
-    def draw(
-        cls, alpha: np.ndarray, gamma: np.ndarray, n_documents: int, rng: np.random.Generator
-    ) -> "_Buffets":
-        """Draw each topic's first document, then its inclusion, then the later documents.
-
-        The first is the j-th with intensity ``alpha int pi^-1 pi (1 - pi)^(j - 1) dpi = alpha / j``; given it
-        the inclusion is Beta(1, j).
-        """
-        documents = np.arange(n_documents)
-        intensity = 1.0 / (documents + 1.0)
-        owner = np.repeat(np.arange(alpha.size), rng.poisson(alpha * intensity.sum()))
-        first = rng.choice(documents, owner.size, p=intensity / intensity.sum())
-        inclusion = rng.beta(1.0, first + 1.0)
-        later = (documents > first[:, None]) & (rng.random((owner.size, n_documents)) < inclusion[:, None])
-        is_on = later | (documents == first[:, None])
-        strength = rng.gamma(gamma[owner])
-        mass = np.zeros((alpha.size, n_documents))
-        np.add.at(mass, owner, strength[:, None] * is_on)
-        return cls(alpha, gamma, owner, is_on, inclusion, strength, mass)
-
-
-def _log_lengths(mass: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Log probability of the lengths (D,) given `mass` (…, D), without factors of them alone."""
-    positive = np.maximum(mass, np.finfo(float).tiny)
-    terms = gammaln(positive + lengths) - gammaln(positive) - mass * LOG2
-    return np.sum(np.where((mass > 0) | (lengths == 0), terms, -np.inf), axis=-1)
-
-
-def _likeliest_mass(lengths: np.ndarray) -> np.ndarray:
-    """Mass under which each length is likeliest: where sum_{i < n} 1 / (mass + i) = log 2."""
-    return np.array(
-        [
-            brentq(lambda x, n=n: float(digamma(x + n) - digamma(x)) - LOG2, 1e-3, 2.0 * n + 1.0)
-            if n
-            else 0.0
-            for n in lengths
-        ]
+def _seat_tokens(draw: Latents, lengths: np.ndarray, rng: np.random.Generator) -> Latents:
+    """Draw each document's topic proportions and its tokens' topics; topics without tokens are dropped."""
+    labels = [np.zeros(0, np.int64)]
+    for is_on, length in zip(draw["is_on"].T, lengths, strict=True):
+        if length > 0:
+            on = np.flatnonzero(is_on)
+            labels.append(rng.choice(on, length, p=draw_dirichlet(draw["strength"][on], rng)))
+    z, used = by_first_appearance(np.concatenate(labels))
+    return (
+        {"z": z}
+        | {name: draw[name][used] for name in ("strength", "inclusion")}
+        | {name: draw[name] for name in ("alpha", "gamma")}
     )
 
 

@@ -1,7 +1,7 @@
 """The sparse transfer topic model (Faisal, Gillberg, Leen and Peltonen 2013)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from ... import kernels
 from .. import references_sparse_transfer
-from ..collapsed import CollapsedTopicModel, doc_topic_counts
+from ..collapsed import CollapsedTopicModel, doc_topic_counts, draw_hyperparameter, log_gamma
 from ..contract import (
     Card,
     Design,
@@ -27,8 +27,15 @@ from ..contract import (
 from ..corpus import Corpus, CorpusError
 from ..enumeration import restricted_growth_strings
 from ..ibp import first_rows, log_reach
-from ..length_models import LENGTHS, LOG2, Lengths, Weight
-from ..masked_tasks import draw_configuration, seat_tokens
+from ..length_models import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
+from ..masked_tasks import (
+    Draws,
+    draw_given_lengths,
+    draw_topics,
+    expected_topics,
+    seat_tokens,
+    total_by_owner,
+)
 from ..references import stan_priors
 from ..sparse_transfer_kernels import sparse_transfer_kernels
 from ..transfer_marginal import TopicMarginal, pattern_of
@@ -45,6 +52,7 @@ class SparseTransfer(CollapsedTopicModel):
 
     The lengths of the documents are data, unless `lengths` is "none". A generator that keeps to a design's
     lengths therefore has to reject: it suits small designs and hyperparameters that make them likely.
+    `simulate_lengths` draws the lengths as well, without rejection.
 
     Parameters
     ----------
@@ -96,12 +104,13 @@ class SparseTransfer(CollapsedTopicModel):
             "instead of 2.34, and up to 0.45, with lengths of documents.",
         ),
         tags=("nonparametric", "several collections", "sparse"),
-        evidence=("oracle", "geweke", "sequential", "sbc"),
+        evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
     kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
     }  # fmt: skip
+    largest_truncation: ClassVar[int | None] = references_sparse_transfer.MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(2.0, 0.5)
     epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})
@@ -112,11 +121,9 @@ class SparseTransfer(CollapsedTopicModel):
 
     def __post_init__(self):
         self.check_hyperparameters()
-        for name, most in (("epsilon", 1.0), ("a1", np.inf), ("a2", np.inf)):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and 0 < value <= most and np.isfinite(value)):
-                wanted = "a number in (0, 1]" if name == "epsilon" else "a positive number"
-                raise ValueError(f"sparse_transfer: {name}: expected {wanted}, found {value!r}")
+        self.check_number("epsilon", lambda x: 0 < x <= 1, "a number in (0, 1]")
+        self.check_number("a1")
+        self.check_number("a2")
         if self.lengths not in LENGTHS:
             raise ValueError(
                 f"sparse_transfer: lengths: expected one of {', '.join(LENGTHS)}, found {self.lengths!r}"
@@ -146,10 +153,19 @@ class SparseTransfer(CollapsedTopicModel):
         ValueError
             The hyperparameters make the design's lengths too unlikely.
         """
-        alpha = self.alpha.draw if isinstance(self.alpha, Gamma) else None
         hyper = self.draw_hyperparameters(design, rng)
-        latents = self._draw(design, alpha or float(hyper["alpha"]), rng)
-        latents = latents | {"eta": hyper["eta"]}
+        latents = self._draw(design, self.alpha, rng) | {"eta": hyper["eta"]}
+        return Simulation(latents, self.resample_data(latents, design, rng))
+
+    def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """See `Model.simulate_lengths`."""
+        if self.lengths == "none":
+            return self.simulate(design, rng)
+        group = self.tasks(design.group)
+        hyper = self.draw_hyperparameters(design, rng)
+        draws = self._draw_prior(1, self.alpha, design.n_groups, rng)
+        design = replace(design, doc_lengths=draw_lengths(draws.mass[0], group, self.lengths, rng))
+        latents = seat_tokens(draws.one(0), design.doc_lengths, group, rng) | {"eta": hyper["eta"]}
         return Simulation(latents, self.resample_data(latents, design, rng))
 
     def draw_topics(
@@ -159,12 +175,25 @@ class SparseTransfer(CollapsedTopicModel):
         latents = self._draw(design, float(hyper["alpha"]), rng)
         return {name: latents[name] for name in ("z", "log_weight", "shape")}
 
-    def _draw(self, design: Design, alpha: Any, rng: np.random.Generator) -> Latents:
-        task_lengths = self.task_lengths(design)
-        configuration = draw_configuration(
-            task_lengths, self.lengths, alpha, self.epsilon, self.a1, self.a2, rng
+    def _draw(self, design: Design, alpha: Hyperparameter, rng: np.random.Generator) -> Latents:
+        draw = draw_given_lengths(
+            lambda n: self._draw_prior(n, alpha, design.n_groups, rng),
+            self.task_lengths(design),
+            self.lengths,
+            expected_topics(alpha, design.n_groups, self.epsilon),
+            rng,
+            self.card.id,
         )
-        return seat_tokens(configuration, design.doc_lengths, self.tasks(design.group), rng)
+        return seat_tokens(draw, design.doc_lengths, self.tasks(design.group), rng)
+
+    def _draw_prior(self, n: int, alpha: Hyperparameter, n_tasks: int, rng: np.random.Generator) -> Draws:
+        """Draw `n` alphas, and masks, weights and shapes of topics that some task has."""
+        alphas = draw_hyperparameter(alpha, n, rng)
+        owner, mask, _ = draw_topics(alphas, n_tasks, self.epsilon, rng)
+        shape = rng.gamma(self.a1, self.a2, owner.size)
+        log_weight = np.where(mask, log_gamma(shape[:, None], mask.shape, rng), -np.inf)
+        topics = {"log_weight": log_weight, "shape": shape}
+        return Draws({"alpha": alphas}, owner, topics, total_by_owner(np.exp(log_weight), owner, n))
 
     def unseated(self, corpus: Corpus) -> Latents:
         """No task has a topic."""
@@ -196,17 +225,13 @@ class SparseTransfer(CollapsedTopicModel):
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
         """Log probability of ``z`` and of the lengths given the weights, without factors of lengths alone."""
         mass = np.exp(latents["log_weight"]).sum(axis=1)
-        out = 0.0
-        for lengths, s in zip(self.task_lengths(Design.of(corpus)), mass, strict=True):
-            if lengths.sum() > 0 and s == 0.0:
-                return -np.inf
-            if self.lengths == "task":
-                n = lengths.sum()
-                out += gammaln(s + n) - gammaln(s) - s * LOG2 if s > 0.0 else 0.0
-            elif self.lengths == "document":
-                out += sum(gammaln(s + n) - gammaln(s) - s * LOG2 for n in lengths if s > 0.0)
-        filled = corpus.take(corpus.doc_lengths > 0)
-        return out + super().log_assignments(latents, filled)
+        of_lengths = sum(
+            float(log_lengths(s, doc_lengths, self.lengths))
+            for s, doc_lengths in zip(mass, self.task_lengths(Design.of(corpus)), strict=True)
+        )
+        if of_lengths == -np.inf:
+            return of_lengths
+        return of_lengths + super().log_assignments(latents, corpus.take(corpus.doc_lengths > 0))
 
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; includes the lengths' probability, without factors of them alone."""
