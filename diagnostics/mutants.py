@@ -97,7 +97,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "the density of eta lacks one Gamma(V eta) a topic",
     ),
     Mutant(
-        "parts-forgotten", ("lda", "group_lda", "cclda"),
+        "parts-forgotten", ("lda", "group_lda"),
         Change("random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
         "the rate of alpha lacks the factor K",
     ),

@@ -20,6 +20,13 @@ COLLECTIONS_MUTANTS: tuple[Mutant, ...] = (
         Change("lda.py", "np.count_nonzero(documents.may_have[g])", "documents.may_have.shape[1]"),
         "the alpha of a collection is drawn as if its documents could have the topics of the others",
     ),
+    Mutant(
+        "cclda-parts-forgotten",
+        ("cclda",),
+        Change("random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
+        "the rate of alpha lacks the factor K",
+        "dense",
+    ),
     _cclda(
         "own-count-kept",
         "                doc_count[old] -= 1\n",

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ...kernels import foldin
 from ...zoo.associate import associations_of, cooccurrence
@@ -253,7 +252,7 @@ def most_likely_groups(topics: Iterable[FrozenTopics], test: Corpus, seed: int =
             log_p = np.log(np.einsum("nk,nk->n", theta[test.doc_of], words))
             of_group[g] = np.bincount(test.doc_of, weights=log_p, minlength=test.n_documents)
         scores.append(of_group)
-    return np.argmax(logsumexp(scores, axis=0), axis=0)
+    return np.logaddexp.reduce(scores, axis=0).argmax(axis=0)
 
 
 def mean_proportions(frozen: FrozenTopics, corpus: Corpus, group: int, seed: int) -> np.ndarray:

@@ -54,7 +54,7 @@ def test_seating(a, b):
     assert sum(exact.values()) == pytest.approx(1.0)
     observed = Counter(tuple(seat(4, b, a, rng)) for _ in range(2_000))
     assert agrees(observed, exact)
-    assert not agrees(Counter(tuple(seat(4, b + 0.3, a, rng)) for _ in range(2_000)), exact)
+    assert not agrees(Counter(tuple(seat(4, b + 1.0, a, rng)) for _ in range(2_000)), exact)
 
 
 def test_sizes_given_the_number_of_tables():
