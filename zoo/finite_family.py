@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import product
+from numbers import Integral
 from types import ModuleType
 from typing import ClassVar
 
@@ -37,9 +38,9 @@ class FiniteFamily(CollapsedTopicModel):
         return np.ones((n_groups, self.n_topics), bool)
 
     def check_n_topics(self) -> None:
-        """Raise ValueError unless there is at least one topic."""
-        if self.n_topics < 1:
-            raise ValueError(f"n_topics: expected at least 1, found {self.n_topics}")
+        """Raise ValueError unless there is a whole number of topics, at least one."""
+        if not isinstance(self.n_topics, Integral) or self.n_topics < 1:
+            raise ValueError(f"n_topics: expected a whole number, 1 or more, found {self.n_topics}")
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Alpha for every topic that a group's documents may have, and nothing beside them."""

@@ -11,6 +11,7 @@ any order (Chen, Du and Buntine 2011), so that the density depends on counts alo
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from numbers import Real
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -87,7 +88,7 @@ class PitmanYorFamily(FiniteFamily):
         """See `Model.range_of`; b may be negative where a is fixed, above -a."""
         if name == "a":
             return Range(lambda a: 0 <= a < 1, "a number in [0, 1)", Beta)
-        if name == "b" and isinstance(self.a, int | float):
+        if name == "b" and isinstance(self.a, Real):
             least = -self.a
             return Range(lambda b: least < b < np.inf, f"a number above {least:g}", Gamma)
         return super().range_of(name)

@@ -21,7 +21,9 @@ FOUND_BY_JOINT = (
     "own-count-kept", "shared-total-of-one", "origin-not-normalised", "origins-swapped", "own-words-of-eta",
     "shared-count-stale",
 )  # fmt: skip
-FOUND_BY_SEQUENTIAL = ("counts-for-tables", "mass-of-one-origin", "delta-of-shared-totals")
+FOUND_BY_SEQUENTIAL = (
+    "parts-forgotten", "counts-for-tables", "mass-of-one-origin", "delta-of-shared-totals",
+)  # fmt: skip
 
 
 def origins(n):
@@ -129,5 +131,5 @@ def test_mutants_are_rejected(mutant, rung):
 def test_collections_are_needed():
     with pytest.raises(CorpusError, match=r"cclda: expected a corpus with groups \(one collection a group\)"):
         MODEL.kernel().load({"z": np.zeros(2), "own": np.zeros(2), **FIXED}, Corpus([0, 1], [0, 2]), MODEL)
-    with pytest.raises(ValueError, match="n_topics: expected at least 1, found 0"):
+    with pytest.raises(ValueError, match="n_topics: expected a whole number, 1 or more, found 0"):
         get("cclda", n_topics=0)

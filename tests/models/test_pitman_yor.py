@@ -221,7 +221,8 @@ def test_a_large_discount_gives_every_token_a_table():
         ({"b": 0.0, "a": Beta()}, "hpyp: b: expected a positive number or a Gamma prior, found 0.0"),
         ({"b": np.nan}, "hpyp: b: expected a number above -0.7"),
         ({"gamma": Beta()}, "hpyp: gamma: expected a positive number or a Gamma prior, found Beta"),
-        ({"n_topics": 0}, "n_topics: expected at least 1, found 0"),
+        ({"n_topics": 0}, "n_topics: expected a whole number, 1 or more, found 0"),
+        ({"n_topics": Gamma(1.0, 1.0)}, r"n_topics: expected a whole number, 1 or more, found Gamma\("),
     ],
 )
 def test_bad_hyperparameters(settings, message):
