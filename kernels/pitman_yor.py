@@ -20,7 +20,11 @@ from .stirling import stirling_ratios
 
 
 class PitmanYorState(NamedTuple):
-    """State of a chain; priors are (shape, rate), that of `a` two shapes; zeros for a fixed value."""
+    """State of a chain; priors are (shape, rate), that of `a` two shapes; zeros for a fixed value.
+
+    Of the tokens of a topic and cell any are as likely to head its tables. Sweeps only count them;
+    `heads_seed`, uniform on [0, 1), decides which ones a snapshot names.
+    """
 
     tokens: Tokens
     documents: FiniteDocuments
@@ -32,11 +36,12 @@ class PitmanYorState(NamedTuple):
     b_prior: np.ndarray
     a_prior: np.ndarray
     gamma_prior: np.ndarray
+    heads_seed: np.ndarray
 
 
 @kernel
 def finish_sweep(rng, state):
-    """Move tables, where tokens cannot, and the hyperparameters."""
+    """Move tables, where tokens cannot, and the hyperparameters; choose heads anew."""
     restaurants, scheme = state.restaurants, state.scheme
     if scheme.rule[0] == TABLES:
         redraw_all_tables(rng, restaurants, state.orders, scheme)
@@ -44,6 +49,7 @@ def finish_sweep(rng, state):
     update_b(rng, restaurants, scheme.discount[0], state.b_prior)
     update_a(rng, restaurants, scheme, state.a_prior)
     update_gamma(rng, restaurants, state.gamma_prior)
+    state.heads_seed[0] = rng.random()
 
 
 @kernel
@@ -152,6 +158,7 @@ def make_state(
         b_prior=np.array(priors["b"], float),
         a_prior=np.array(priors["a"], float),
         gamma_prior=np.array(priors["gamma"], float),
+        heads_seed=np.zeros(1),
     )
 
 
@@ -180,10 +187,7 @@ def associations(row_ptr, column, weight, occurrences, n_words) -> Associations:
 
 
 def snapshot(state: PitmanYorState) -> dict[str, np.ndarray]:
-    """Latents: ``z``, ``association`` and the hyperparameters, as `make_state` takes them.
-
-    Which tokens head the tables is not part of a state: the first ones of each topic and cell do.
-    """
+    """Latents: ``z``, ``association`` and the hyperparameters, as `make_state` takes them."""
     return {
         "z": state.tokens.topic.astype(np.int64),
         "association": _association(state),
@@ -198,7 +202,8 @@ def _association(state: PitmanYorState) -> np.ndarray:
     tokens, restaurants = state.tokens, state.restaurants
     n_topics = restaurants.b.size
     key = cells_of(tokens, int(restaurants.n_words[0])) * n_topics + tokens.topic
-    by_key = np.argsort(key, kind="stable")
+    shuffled = np.random.default_rng(int(state.heads_seed[0] * 2**53)).permutation(key.size)
+    by_key = shuffled[np.argsort(key[shuffled], kind="stable")]
     rank = np.empty(key.size, np.int64)  # of a token among those of its topic and cell
     rank[by_key] = np.arange(key.size) - np.searchsorted(key[by_key], key[by_key])
     cell, topic, word = _orders(restaurants, state.orders)

@@ -125,7 +125,7 @@ def latents_of(
         customers = np.flatnonzero((group == g) & (z == k))
         log_u = np.log(rng.gamma(b[k] + customers.size)) - draw["phi_log_total"][g, k]
         for w in np.unique(corpus.words[customers]):
-            of_word = customers[corpus.words[customers] == w]
+            of_word = rng.permutation(customers[corpus.words[customers] == w])
             sent = _draw_sent(of_word.size, rows[[w]].toarray()[0] * topic, np.log(a) + a * log_u, a, rng)
             association[of_word[: sent.size]] = sent
     return {"z": z, "association": association} | {
