@@ -10,6 +10,7 @@ import pytest
 from bnpzoo.diagnostics.token_law import outcomes
 from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, Change, load_toolbox
 from bnpzoo.kernels.pitman_yor_seats import SCHEMES
+from bnpzoo.kernels.pitman_yor_state import cells_of
 from scipy.special import gammaln, logsumexp
 
 PARTS = ("pitman_yor", "pitman_yor_tokens", "pitman_yor_tables", "pitman_yor_hyper", "token_pass", "jit")
@@ -108,7 +109,7 @@ class Micro:
         return out
 
     def random_state(self, rng):
-        """A state of positive density, in the form that `snapshot` has."""
+        """A state of positive density."""
         z = rng.integers(self.b.size, size=self.words.size)
         association = self.unseated.copy()
         for i, w in enumerate(self.words):
@@ -118,7 +119,7 @@ class Micro:
         return z, association
 
     def all_states(self):
-        """Every state, in the form that `snapshot` has."""
+        """Every state; of the tokens of a topic and cell the first ones head its tables."""
         for z in itertools.product(range(self.b.size), repeat=self.words.size):
             cells = {}
             for i, cell in enumerate(zip(self.group_of, z, self.words, strict=True)):
@@ -158,8 +159,14 @@ MICROS = {
 
 
 def frozen(state, tools=PLAIN):
+    """Snapshot, made one of `all_states`: what tables sent for in order, at the first tokens."""
     found = tools.pitman_yor.snapshot(state)
-    return found["z"].tobytes() + found["association"].tobytes()
+    z, association = found["z"], found["association"]
+    cells = cells_of(state.tokens, int(state.restaurants.n_words[0])), z
+    last = np.where(association < 0, association.max() + 1, association)
+    first = np.empty_like(association)
+    first[np.lexsort(cells)] = association[np.lexsort((last, *cells))]
+    return z.tobytes() + first.tobytes()
 
 
 def thawed(key):
