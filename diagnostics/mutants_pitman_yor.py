@@ -163,13 +163,6 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
         "the density of a takes each table for one customer larger than it is",
     ),
     Mutant(
-        "pyp-first-tokens-head",
-        FAMILY,
-        Change("pitman_yor.py", ".permutation(key.size)", ".permutation(1) + np.arange(key.size)"),
-        "the first tokens of a word head its tables, so that words drawn anew are not exchangeable",
-        "forced",
-    ),
-    Mutant(
         "pyp-stirling-diagonal",
         FAMILY,
         Change("stirling.py", "2.0 / (n * (n - 1.0) * (1.0 - discount))", "2.0 / (n * (n - 1.0))"),

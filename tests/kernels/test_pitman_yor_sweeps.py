@@ -117,6 +117,22 @@ def test_a_snapshot_tells_the_state(same_word):
     np.testing.assert_array_equal(state.restaurants.tables, again.restaurants.tables)
 
 
+@pytest.mark.parametrize("seeds_change", [True, False])
+def test_any_tokens_of_a_word_head_its_tables(seeds_change):
+    """Were it always the same ones, words drawn anew given who heads tables would not be exchangeable."""
+    rng, state = np.random.default_rng(7), random_state(True, n_words=1, n_topics=1, lengths=(10,))
+    score, variance = 0.0, 0.0
+    place = np.arange(10) - 4.5
+    for _ in range(1_000):
+        pitman_yor.sparse_sweep(rng, state)
+        state.heads_seed[0] *= seeds_change
+        is_head = pitman_yor.snapshot(state)["association"] >= 0
+        score += place @ is_head
+        share = is_head.mean()
+        variance += share * (1.0 - share) * 10 / 9 * place @ place
+    assert (2.0 * stats.norm.sf(abs(score) / np.sqrt(variance)) > FALSE_ALARM_RATE) == seeds_change
+
+
 @pytest.mark.parametrize("same_word", [True, False])
 @pytest.mark.parametrize("sweep", ["sparse_sweep", "explicit_sweep"])
 def test_plain_python_draws_the_same(sweep, same_word):
