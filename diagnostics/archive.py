@@ -47,8 +47,11 @@ class Record:
 
     @property
     def is_current(self) -> bool:
-        """Whether the case would be judged in the same way today."""
-        return self.fingerprint == self.case.fingerprint
+        """Whether the case would be judged in the same way today; never, if its mutant is no more."""
+        try:
+            return self.fingerprint == self.case.fingerprint
+        except ValueError:
+            return False
 
 
 class Archive:

@@ -103,6 +103,8 @@ def test_verdicts_survive_the_archive(tmp_path):
     assert (record.status, record.seconds) == ("rejected", 1.2)
     assert archive.find(case) == record
     assert [*archive.records()] == [record]
+    assert record.is_current
+    assert not dataclasses.replace(record, case=dataclasses.replace(case, mutant="no more")).is_current
     read = archive.verdict(case)
     assert str(read) == str(verdict)
     assert read.figures == verdict.figures
