@@ -115,7 +115,16 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
         "state",
         "    u = rng.random() * n_tables\n",
         "    u = 0.0\n",
-        "of the tables of a word always the first is taken away",
+        "of the tables of a word the one is taken away that is listed first",
+        models=("tpyp",),
+    ),
+    _mutant(
+        "known-base-without-association",
+        "tables",
+        "out[k] += p * known.probability[first + v, k]",
+        "out[k] += known.probability[first + v, k]",
+        "given its base, a topic has words as if all associations were as strong",
+        "explicit",
         models=("tpyp",),
     ),
     _mutant(

@@ -23,7 +23,7 @@ class PitmanYorState(NamedTuple):
     """State of a chain; priors are (shape, rate), that of `a` two shapes; zeros for a fixed value.
 
     Of the tokens of a topic and cell any are as likely to head its tables. Sweeps only count them;
-    `heads_seed`, uniform on [0, 1), decides which ones a snapshot names.
+    `heads_seed`, which each sweep draws from [0, 1), decides which ones a snapshot names.
     """
 
     tokens: Tokens
@@ -109,6 +109,7 @@ def make_state(
     alpha : float (G,)
     b : float (K,)
     a, gamma : float
+        a in [0, 1), and above 0 where it is sampled.
     priors : mapping of str to (shape, rate)
         For ``alpha``, ``b``, ``a``, ``gamma``; that of ``a`` is the two shapes of a Beta. (0, 0) for a
         hyperparameter that is fixed.
@@ -124,8 +125,13 @@ def make_state(
     Raises
     ------
     ValueError
-        `b` is not above -a; a group's word has no source; a word occurs too often for the table of ratios.
+        `a` or `b` is out of range; a group's word has no source; a word occurs too often for the table of
+        ratios.
     """
+    if not 0.0 <= a < 1.0:
+        raise ValueError(f"a is {a:g}; expected a number in [0, 1)")
+    if a == 0.0 and np.any(priors["a"]):
+        raise ValueError("a is 0; expected more, as it is sampled, on the scale of its logit")
     tokens = tokens_of(words, doc_ptr, group, z)
     alpha, b = np.array(alpha, float), np.array(b, float)
     for k in np.flatnonzero(~(b > -a)):
@@ -187,7 +193,11 @@ def associations(row_ptr, column, weight, occurrences, n_words) -> Associations:
 
 
 def snapshot(state: PitmanYorState) -> dict[str, np.ndarray]:
-    """Latents: ``z``, ``association`` and the hyperparameters, as `make_state` takes them."""
+    """Latents: ``z``, ``association`` and the hyperparameters, as `make_state` takes them.
+
+    After a sweep they are a draw, heads and all; straight from `make_state` the heads may be other tokens
+    than were given.
+    """
     return {
         "z": state.tokens.topic.astype(np.int64),
         "association": _association(state),

@@ -85,7 +85,7 @@ def _log_density_of_discount(target, x):
     if abs(x) > 700.0:
         return -math.inf
     a, rest = 1.0 / (1.0 + math.exp(-x)), 1.0 / (1.0 + math.exp(x))
-    if a == 1.0:
+    if a == 1.0:  # as rounded; the prior above 1 - 1e-16 is cut off
         return -math.inf
     out = target.prior[0] * math.log(a) + target.prior[1] * math.log(rest)  # with the Jacobian
     for size in range(1, target.joined.size):

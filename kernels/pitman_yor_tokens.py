@@ -198,7 +198,10 @@ def topic_weights(restaurants, discount, group, k):
 
 @borrowing_kernel
 def dense_step(rng, tokens, documents, restaurants, orders, scheme, scratch, group, i):
-    """Resample the topic and seat of token `i` of the document whose topics are counted in the scratch."""
+    """Resample the topic and seat of token `i` of the document whose topics are counted in the scratch.
+
+    The scratch's `sent` and `joining` are borrowed, for h and alpha + n_dk.
+    """
     n_topics = restaurants.b.size
     weights, h, in_document = scratch.weights, scratch.sent, scratch.joining
     cell = group * restaurants.n_words[0] + tokens.words[i]

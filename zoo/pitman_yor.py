@@ -137,6 +137,8 @@ class PitmanYorFamily(FiniteFamily):
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
         """See `Model.resample_data`; which tokens head tables, and what they sent for, stays, too.
 
+        This needs latents whose heads are any tokens of their words, as those of a draw are.
+
         The words of the heads are independent. Given heads alone, the sizes of their tables are those of any
         partition of M customers among T tables, and the other customers are spread over them at random: the
         sum of ``prod_w S^m_t / C(m, t)`` over the words of the M - T others is ``S^M_T / C(M, T)``.

@@ -9,6 +9,9 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
+BETWEEN_0_AND_1 = (1e-300, 1.0 - 2.0**-52)
+"""Numbers next to 0 and 1 that the logit, and its inverse, do not round to them."""
+
 
 class Prior(ABC):
     """A prior with two positive parameters; makes the hyperparameter that it is given for random."""
@@ -103,8 +106,8 @@ class Beta(Prior):
         return self.shape_a / (self.shape_a + self.shape_b)
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
-        """See `Prior.draw`."""
-        return rng.beta(self.shape_a, self.shape_b, size)
+        """See `Prior.draw`; never 0 or 1, to which draws for small shapes are rounded."""
+        return np.clip(rng.beta(self.shape_a, self.shape_b, size), *BETWEEN_0_AND_1)
 
     def log_density(self, value: Any) -> float:
         """See `Prior.log_density`."""
