@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-BETWEEN_0_AND_1 = (1e-300, 1.0 - 2.0**-52)
-"""Numbers next to 0 and 1 that the logit, and its inverse, do not round to them."""
+LEAST, MOST = 1e-300, 1.0 - 2.0**-52
+"""Next to 0 and 1; draws for small shapes are rounded to those, of which samplers take the log or logit."""
 
 
 class Prior(ABC):
@@ -70,8 +70,8 @@ class Gamma(Prior):
         return self.shape / self.rate
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
-        """See `Prior.draw`."""
-        return rng.gamma(self.shape, 1.0 / self.rate, size)
+        """See `Prior.draw`; never 0."""
+        return np.maximum(rng.gamma(self.shape, 1.0 / self.rate, size), LEAST)
 
     def log_density(self, value: Any) -> float:
         """See `Prior.log_density`."""
@@ -106,8 +106,8 @@ class Beta(Prior):
         return self.shape_a / (self.shape_a + self.shape_b)
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
-        """See `Prior.draw`; never 0 or 1, to which draws for small shapes are rounded."""
-        return np.clip(rng.beta(self.shape_a, self.shape_b, size), *BETWEEN_0_AND_1)
+        """See `Prior.draw`; never 0 or 1."""
+        return np.clip(rng.beta(self.shape_a, self.shape_b, size), LEAST, MOST)
 
     def log_density(self, value: Any) -> float:
         """See `Prior.log_density`."""

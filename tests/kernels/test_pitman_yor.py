@@ -10,10 +10,17 @@ import pytest
 from bnpzoo.diagnostics.token_law import outcomes
 from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, Change, load_toolbox
 from bnpzoo.kernels.pitman_yor_seats import SCHEMES
-from bnpzoo.kernels.pitman_yor_state import cells_of
 from scipy.special import gammaln, logsumexp
 
-PARTS = ("pitman_yor", "pitman_yor_tokens", "pitman_yor_tables", "pitman_yor_hyper", "token_pass", "jit")
+PARTS = (
+    "pitman_yor",
+    "pitman_yor_state",
+    "pitman_yor_tokens",
+    "pitman_yor_tables",
+    "pitman_yor_hyper",
+    "token_pass",
+    "jit",
+)
 
 
 class Plain:
@@ -79,16 +86,24 @@ class Micro:
             self.alpha, self.b, self.a, self.gamma, priors, self.bases, **self.arrays, scheme=scheme,
         )  # fmt: skip
 
+    def frozen(self, state, tools=PLAIN):
+        """Snapshot, made one of `all_states`: what tables sent for in order, at the first tokens."""
+        found = tools.pitman_yor.snapshot(state)
+        return self.first_heads(found["z"], found["association"])
+
+    def first_heads(self, z, association):
+        """Bytes of a state whose heads are the first tokens of their topics and cells."""
+        cells = self.words, self.group_of, z
+        last = np.where(association < 0, association.max() + 1, association)
+        first = np.empty_like(association)
+        first[np.lexsort(cells)] = association[np.lexsort((last, *cells))]
+        return z.tobytes() + first.tobytes()
+
     def log_density(self, z, association):
         """Of topics and of how many tables of each cell sent for each word: eq. (6) with its errata."""
         a, b, gamma, n_topics = self.a, self.b, self.gamma, self.b.size
         heads = association >= 0
-        out = 0.0
-        for d, g in enumerate(self.group):
-            n = np.bincount(z[self.doc_ptr[d] : self.doc_ptr[d + 1]], minlength=n_topics)
-            alpha = self.alpha[g]
-            out += math.lgamma(n_topics * alpha) - math.lgamma(n_topics * alpha + n.sum())
-            out += np.sum(gammaln(alpha + n) - gammaln(alpha))
+        out = self.log_density_of_topics(z)
         for base, k in itertools.product(set(self.bases), range(n_topics)):
             sent = association[heads & (z == k) & (np.array(self.bases)[self.group_of] == base)]
             q = np.bincount(sent, minlength=3)
@@ -106,6 +121,16 @@ class Micro:
                 on = q > 0
                 out += math.log(stirling(m, t, a)) + math.lgamma(t + 1.0)
                 out += np.sum(q[on] * np.log(self.matrices[g][w][on]) - gammaln(q[on] + 1.0))
+        return out
+
+    def log_density_of_topics(self, z):
+        """Of Dirichlet-multinomial documents."""
+        out, n_topics = 0.0, self.b.size
+        for d, g in enumerate(self.group):
+            n = np.bincount(z[self.doc_ptr[d] : self.doc_ptr[d + 1]], minlength=n_topics)
+            alpha = self.alpha[g]
+            out += math.lgamma(n_topics * alpha) - math.lgamma(n_topics * alpha + n.sum())
+            out += np.sum(gammaln(alpha + n) - gammaln(alpha))
         return out
 
     def random_state(self, rng):
@@ -141,6 +166,47 @@ class Micro:
                 yield np.array(z), association
 
 
+PHI0 = np.array([[0.2, 0.6], [0.5, 0.1], [0.3, 0.3], [0.7, 0.4], [0.1, 0.4], [0.2, 0.2]])
+"""Words ``base * V + v`` of bases that are known, by topic."""
+
+
+class MicroGivenBases(Micro):
+    """The same given phi0: how many tables there are matters, but not what they sent for."""
+
+    def load(self, tools, z, is_head, scheme="forced", priors=FIXED):
+        association = np.where(is_head >= 0, [row.argmax() for row in self.rows()], -1)
+        return super().load(tools, z, association, scheme, priors)
+
+    def rows(self):
+        return np.array(self.matrices)[self.group_of, self.words]
+
+    def frozen(self, state, tools=PLAIN):
+        """Topics, and 0 for as many first tokens as there are tables, else -1."""
+        z, restaurants, is_head = state.tokens.topic.astype(np.int64), state.restaurants, self.unseated.copy()
+        for cell, k in {*zip(self.group_of * 3 + self.words, z, strict=True)}:
+            place = tools.pitman_yor_state.find_entry(restaurants, cell, k)
+            mine = np.flatnonzero((self.group_of * 3 + self.words == cell) & (z == k))
+            is_head[mine[: restaurants.listed_tables[place]]] = 0
+        return z.tobytes() + is_head.tobytes()
+
+    def log_density(self, z, is_head):
+        out, a, b = self.log_density_of_topics(z), self.a, self.b
+        heads = is_head >= 0
+        for g, k in itertools.product(range(2), range(b.size)):
+            mine = (self.group_of == g) & (z == k)
+            out += sum(math.log(b[k] + n * a) for n in range(1, np.sum(mine & heads)))
+            out -= sum(math.log(b[k] + n) for n in range(1, np.sum(mine)))
+            for w in set(self.words[mine]):
+                m, t = (np.sum(mine & (self.words == w) & x) for x in (True, heads))
+                if t == 0:
+                    return -math.inf
+                first = 3 * self.bases[g]
+                out += math.log(stirling(m, t, a)) + t * math.log(
+                    self.matrices[g][w] @ PHI0[first : first + 3, k]
+                )
+        return out
+
+
 def stirling(n, t, a):
     """S^n_t by its recursion."""
     if n == 0 or t == 0 or t > n:
@@ -156,17 +222,6 @@ MICROS = {
     "dirichlet_process": {"a": 0.0, "b": (0.3, 2.0)},
     "negative_b": {"a": 0.97, "b": (-0.9, 0.0)},
 }
-
-
-def frozen(state, tools=PLAIN):
-    """Snapshot, made one of `all_states`: what tables sent for in order, at the first tokens."""
-    found = tools.pitman_yor.snapshot(state)
-    z, association = found["z"], found["association"]
-    cells = cells_of(state.tokens, int(state.restaurants.n_words[0])), z
-    last = np.where(association < 0, association.max() + 1, association)
-    first = np.empty_like(association)
-    first[np.lexsort(cells)] = association[np.lexsort((last, *cells))]
-    return z.tobytes() + first.tobytes()
 
 
 def thawed(key):
@@ -191,6 +246,17 @@ def sparse(tools, state, i, rng):
     tools.pitman_yor_tokens.sparse_step(rng, *tools.pitman_yor.passes(state), g, i, n, mass)
 
 
+def known(tools, state, i, rng):
+    """Resample token `i` given bases."""
+    d = np.searchsorted(state.tokens.doc_ptr, i, side="right") - 1
+    tools.token_pass.enter_document(state.tokens, state.scratch, d)
+    tokens, documents, restaurants, orders, scheme, scratch = tools.pitman_yor.passes(state)
+    orders = tools.pitman_yor_tables.KnownBase(PHI0, orders)
+    tools.pitman_yor_tokens.dense_step(
+        rng, tokens, documents, restaurants, orders, scheme, scratch, tokens.group[d], i
+    )
+
+
 def tables(tools, state, cell, rng):
     """Resample the number of tables of the first topic in the list of `cell`."""
     words, weights = np.empty(9, np.int64), np.empty(9)
@@ -206,7 +272,7 @@ def law(micro, key, move, at, scheme, tools=PLAIN):
     def run(rng):
         state = micro.load(tools.pitman_yor, *thawed(key), scheme=scheme)
         move(tools, state, at, rng)
-        return frozen(state, tools)
+        return micro.frozen(state, tools)
 
     out = Counter()
     for after, probability in outcomes(run, most=99):
@@ -233,7 +299,7 @@ def residual(micro, starts, move, at, scheme="forced", tools=PLAIN):
 
 
 def start_of(micro, seed):
-    return frozen(micro.load(PLAIN.pitman_yor, *micro.random_state(np.random.default_rng(seed))))
+    return micro.first_heads(*micro.random_state(np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -251,6 +317,51 @@ def test_table_move_leaves_the_posterior_as_it_is(case):
     key = start_of(micro, 0)
     for cell in (0, 3):
         assert residual(micro, [key], tables, cell) < 1e-12
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("case", MICROS.values(), ids=MICROS.keys())
+def test_token_step_given_bases_leaves_their_posterior_as_it_is(case, scheme):
+    micro = MicroGivenBases(**DOCS | case)
+    for seed, token in enumerate((0, 2, 5)):
+        z, association = micro.random_state(np.random.default_rng(seed))
+        start = micro.first_heads(z, np.minimum(association, 0))
+        assert residual(micro, [start], known, token, scheme) < 1e-12
+
+
+def distance_from_law_of_orders(tools):
+    """Largest error of a probability when all tables send for words, given bases."""
+    micro = Micro(**DOCS, same_word=False, bases=(0, 1))
+    z, association = micro.random_state(np.random.default_rng(1))
+    heads = np.flatnonzero(association >= 0)
+    exact, found = Counter(), Counter()
+    weights = [
+        micro.matrices[g][w] * PHI0[3 * g : 3 * g + 3, k]
+        for g, w, k in zip(micro.group_of[heads], micro.words[heads], z[heads], strict=True)
+    ]
+    for sent in itertools.product(range(3), repeat=heads.size):
+        probability = math.prod(x[v] / x.sum() for x, v in zip(weights, sent, strict=True))
+        if probability > 0.0:
+            association[heads] = sent
+            exact[micro.first_heads(z, association)] += probability
+
+    def run(rng):
+        state = micro.load(tools.pitman_yor, z, association)
+        known_base = tools.pitman_yor_tables.KnownBase(PHI0, state.orders)
+        tools.pitman_yor_tables.order_all(rng, state.restaurants, known_base)
+        tools.pitman_yor.check(state)
+        return micro.frozen(state, tools)
+
+    association[heads] = [x.argmax() for x in weights]
+    for after, probability in outcomes(run, most=99):
+        found[after] += probability
+    return max(abs(exact[key] - found[key]) for key in exact | found)
+
+
+def test_tables_send_for_words_given_bases():
+    assert distance_from_law_of_orders(PLAIN) < 1e-12
+    wrong = Change(TABLES, "u -= p * known.probability", "u -= known.probability")
+    assert distance_from_law_of_orders(Plain(wrong)) > 1e-3
 
 
 SEATS, TOKENS, TABLES = "pitman_yor_seats.py", "pitman_yor_tokens.py", "pitman_yor_tables.py"

@@ -8,6 +8,7 @@ from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, load_toolbox
 from bnpzoo.kernels import pitman_yor
 from bnpzoo.kernels.pitman_yor_seats import SCHEMES
 from bnpzoo.kernels.pitman_yor_tokens import sparse_block, weigh_all
+from bnpzoo.zoo.priors import LEAST, MOST
 from scipy import stats
 
 FIXED = dict.fromkeys(("alpha", "b", "a", "gamma"), (0.0, 0.0))
@@ -193,13 +194,33 @@ def test_a_concentration_below_minus_the_discount_is_refused(a, b):
         make_two_tokens(a=a, b=[1.0, b])
 
 
+@pytest.mark.parametrize("a", [-0.1, 1.0, np.nan])
+def test_a_discount_out_of_range_is_refused(a):
+    with pytest.raises(ValueError, match=r"a is .*; expected a number in \[0, 1\)"):
+        make_two_tokens(a=a)
+
+
+def test_a_sampled_discount_is_not_zero():
+    with pytest.raises(ValueError, match="a is 0; expected more, as it is sampled"):
+        make_two_tokens(a=0.0, priors=SAMPLED)
+
+
+@pytest.mark.parametrize("a", [LEAST, MOST])
+def test_a_sampled_discount_moves_away_from_its_ends(a):
+    state = make_two_tokens(a=a, priors=SAMPLED)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        pitman_yor.sparse_sweep(rng, state)
+    assert 1e-6 < state.scheme.discount[0] < 1.0 - 1e-6
+
+
 def test_a_word_without_source_is_refused():
     with pytest.raises(ValueError, match="word 1 occurs in group 0; expected an association"):
         make_two_tokens(row_ptr=[0, 2, 3], column=[0, 1, 1], weight=[1.0, 1.0, 0.0])
 
 
-def make_two_tokens(a=0.5, b=(1.0, 1.0), **p):
+def make_two_tokens(a=0.5, b=(1.0, 1.0), priors=FIXED, **p):
     unseated = np.full(2, -1)
     return pitman_yor.make_state(
-        [0, 1], [0, 2], [0], 2, unseated, unseated, [0.5], b, a, 0.4, FIXED, [0], **p
+        [0, 1], [0, 2], [0], 2, unseated, unseated, [0.5], b, a, 0.4, priors, [0], **p
     )

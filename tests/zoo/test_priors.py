@@ -23,6 +23,17 @@ def test_a_prior_reads_as_it_is_written():
     assert str(Beta(2, 0.5)) == "Beta(2, 0.5)"
 
 
+@pytest.mark.parametrize("prior", [Gamma(0.01, 1.0), Beta(0.01, 1.0), Beta(1.0, 0.01), Beta(0.01, 0.01)])
+def test_draws_have_a_log_and_a_logit(prior):
+    draws = prior.draw(np.random.default_rng(0), 10_000)
+    assert np.isfinite(np.log(draws)).all()
+    if isinstance(prior, Beta):
+        logit = np.log(draws) - np.log1p(-draws)
+        back = 1.0 / (1.0 + np.exp(-logit))
+        assert np.all((back > 0.0) & (back < 1.0))
+    assert prior.draw(np.random.default_rng(0)) == draws[0]
+
+
 def test_wrong_parameters():
     with pytest.raises(ValueError, match=r"Beta: expected positive shapes, found 0.0, 1.0"):
         Beta(0.0, 1.0)
