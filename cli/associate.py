@@ -52,6 +52,8 @@ def associate(
 
     if sum(source is not None for source in (reference, embeddings, strengths)) != 1:
         raise ValueError("expected one of --reference, --embeddings and --strengths")
+    if window is not None and reference is None:
+        raise ValueError("--window: expected --reference, the text that it moves over")
     corpus = read_corpus(corpus_file)
     if reference is not None:
         found = cooccurrence(read_corpus(reference), corpus, window)

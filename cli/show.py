@@ -36,7 +36,7 @@ def _print_card(model: "Model") -> None:
     _section("Source", [card.citation])
     _section("Equations", [f"{e.where}: {e.latex}   ({e.meaning})" for e in card.equations])
     _section(
-        "Hyperparameters (default; a Gamma prior means that it is sampled)",
+        "Hyperparameters (default; a prior means that it is sampled)",
         [f"{name} = {value}" for name, value in model.arguments().items()],
     )
     _section(

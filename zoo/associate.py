@@ -29,7 +29,7 @@ def associations_of(strength: Any, n_groups: int, most: int = 10) -> Association
     Parameters
     ----------
     strength : array or sparse matrix (V, V)
-        Row w says how much each word belongs to w; only positive entries count, and not the diagonal.
+        Row w says how much each word belongs to w, 0 for not at all; the diagonal does not count.
     n_groups : int
     most : int
         Neighbours of a word, itself among them.
@@ -37,7 +37,7 @@ def associations_of(strength: Any, n_groups: int, most: int = 10) -> Association
     Raises
     ------
     CorpusError
-        The matrix is not square, or holds what is no finite number.
+        The matrix is not square, or holds a negative number or one that is not finite.
     """
     if most < 1:
         raise CorpusError(f"most: expected at least 1 neighbour, the word itself, found {most}")
@@ -45,11 +45,11 @@ def associations_of(strength: Any, n_groups: int, most: int = 10) -> Association
     n_words = cells.shape[0]
     if cells.shape != (n_words, n_words):
         raise CorpusError(f"strength: expected a square matrix, found shape {cells.shape}")
-    bad = np.flatnonzero(~np.isfinite(cells.data))
+    bad = np.flatnonzero(~(np.isfinite(cells.data) & (cells.data >= 0)))
     if bad.size:
         at = bad[0]
         raise CorpusError(
-            f"strength[{cells.row[at]}, {cells.col[at]}]: expected a finite number, found {cells.data[at]}"
+            f"strength[{cells.row[at]}, {cells.col[at]}]: expected a finite number, 0 or more, found {cells.data[at]}"
         )
     chosen = (cells.data > 0) & (cells.row != cells.col)
     row, column, value = cells.row[chosen], cells.col[chosen], cells.data[chosen]

@@ -42,6 +42,10 @@ def test_one_source_is_needed(run, text, sources, tmp_path):
         result = run("associate", text, *options, "--out", tmp_path / "out.npz")
         assert result.exit_code == 2
         assert "expected one of --reference, --embeddings and --strengths" in result.stderr
+    for source in ("embeddings", "strengths"):
+        result = run("associate", text, *sources[source], "--window", 5, "--out", tmp_path / "out.npz")
+        assert result.exit_code == 2
+        assert "--window: expected --reference" in result.stderr
 
 
 def test_a_matrix_of_other_words_is_refused(run, text, tmp_path):

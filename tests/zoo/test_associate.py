@@ -134,6 +134,10 @@ def test_embeddings_in_other_bytes(tmp_path):
     [
         (lambda: associations_of(np.ones((2, 3)), 1), "strength: expected a square matrix"),
         (lambda: associations_of([[0.0, np.inf], [0.0, 0.0]], 1), r"strength\[0, 1\]: expected a finite"),
+        (
+            lambda: associations_of([[0.0, 0.0], [-0.5, 0.0]], 1),
+            r"strength\[1, 0\]: .* 0 or more, found -0.5",
+        ),
         (lambda: associations_of(np.eye(2), 1, most=0), "most: expected at least 1"),
         (lambda: similarity(np.ones(3)), r"vectors: expected numbers \(V, n\)"),
         (lambda: similarity([[1.0], [np.nan]]), r"vectors\[1\]: expected finite"),
