@@ -47,10 +47,8 @@ def associations_of(strength: Any, n_groups: int, most: int = 10) -> Association
         raise CorpusError(f"strength: expected a square matrix, found shape {cells.shape}")
     bad = np.flatnonzero(~(np.isfinite(cells.data) & (cells.data >= 0)))
     if bad.size:
-        at = bad[0]
-        raise CorpusError(
-            f"strength[{cells.row[at]}, {cells.col[at]}]: expected a finite number, 0 or more, found {cells.data[at]}"
-        )
+        row, column, value = (x[bad[0]] for x in (cells.row, cells.col, cells.data))
+        raise CorpusError(f"strength[{row}, {column}]: expected a finite number, 0 or more, found {value}")
     chosen = (cells.data > 0) & (cells.row != cells.col)
     row, column, value = cells.row[chosen], cells.col[chosen], cells.data[chosen]
     order = np.lexsort((column, -value, row))  # ties in the order of the vocabulary

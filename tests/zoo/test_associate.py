@@ -60,7 +60,7 @@ def test_words_in_a_document_stand_together(reference, corpus):
 
 
 def test_columns_are_shares_of_the_words_that_have_it_as_a_neighbour():
-    strength = np.array([[9.0, 1.0, 2.0, 0.0], [1.0, 0.0, 1.0, 1.0], [0.0] * 4, [-1.0, 5.0, 0.0, 0.0]])
+    strength = np.array([[9.0, 1.0, 2.0, 0.0], [1.0, 0.0, 1.0, 1.0], [0.0] * 4, [1.0, 5.0, 0.0, 0.0]])
     found = associations_of(strength, 2, most=2)
     assert found.n_groups == 2
     # neighbours: 0 and 2; 1 and 0, the first of three that are as strong; 2; 3 and 1
