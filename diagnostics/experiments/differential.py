@@ -75,7 +75,7 @@ class _Differential(Experiment):
 
     Hyperparameters are sampled under the models' own priors, but the discount of Pitman-Yor processes, which
     is 0.7 as in the paper. The associations of `tpyp` are the ten words that stand together most in the
-    training documents: in a window of 20 where these are in reading order, else in documents.
+    training documents: in a window of 20 kept words where these are in reading order, else in documents.
 
     Parameters
     ----------
