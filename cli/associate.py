@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .console import say
-from .inputs import CorpusFile, read_corpus
+from .inputs import CorpusFile, Groups, read_corpus
 
 OutFile = Annotated[Path, typer.Option("--out", help="Where to write the corpus with associations (.npz).")]
 Reference = Annotated[
@@ -21,6 +21,7 @@ Reference = Annotated[
 def associate(
     corpus_file: CorpusFile,
     out_file: OutFile,
+    groups: Groups = None,
     reference: Reference = None,
     window: Annotated[
         int | None,
@@ -54,7 +55,7 @@ def associate(
         raise ValueError("expected one of --reference, --embeddings and --strengths")
     if window is not None and reference is None:
         raise ValueError("--window: expected --reference, the text that it moves over")
-    corpus = read_corpus(corpus_file)
+    corpus = read_corpus(corpus_file, groups=groups)
     if reference is not None:
         found = cooccurrence(read_corpus(reference), corpus, window)
     elif embeddings is not None:

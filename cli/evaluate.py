@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import print_json, print_table
-from .inputs import CorpusFile, FitFile, Json, Seed, read_corpus
+from .inputs import CorpusFile, FitFile, Groups, Json, Seed, read_corpus
 
 if TYPE_CHECKING:
     from ..diagnostics.heldout import HeldOut
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def evaluate(
     fit: FitFile,
     corpus_file: CorpusFile,
+    groups: Groups = None,
     split: Annotated[
         str | None,
         typer.Option(metavar="COVARIATE", help="Score only the documents where this covariate is 1."),
@@ -37,7 +38,8 @@ def evaluate(
     from ..zoo.inference import corpus_of, load
 
     tree = load(fit)
-    test = read_corpus(corpus_file, corpus_of(tree).vocabulary)
+    training = corpus_of(tree)
+    test = read_corpus(corpus_file, training.vocabulary, groups).with_groups_of(training)
     if split is not None:
         _, test = test.split(split)
     methods = [document_completion, left_to_right, empirical_likelihood]
@@ -46,7 +48,7 @@ def evaluate(
     scores = [method(posterior_topics(tree, test), test, seed=seed) for method in methods]
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
-    coherence = {"UMass": umass(top_words, corpus_of(tree)), "NPMI": npmi(top_words, test)}
+    coherence = {"UMass": umass(top_words, training), "NPMI": npmi(top_words, test)}
     if as_json:
         print_json({"held_out": [record(score) for score in scores], "coherence": coherence})
         return

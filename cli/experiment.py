@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import err, print_json, print_table, say
-from .inputs import Json, Seed
+from .inputs import Groups, Json, Seed
 
 if TYPE_CHECKING:
     from ..diagnostics.experiments.runner import Experiment
@@ -161,10 +161,6 @@ def transfer_documents(
 
 
 CorpusWithGroups = Annotated[str, typer.Argument(metavar="CORPUS", help="A corpus file.", show_default=False)]
-Groups = Annotated[
-    str,
-    typer.Option(metavar="COVARIATE", help="Which covariate tells groups; the corpus' own if left out."),
-]
 Documents = Annotated[
     int, typer.Option(min=5, help="Documents taken at random, at size small; all at size paper.")
 ]
@@ -174,7 +170,7 @@ Splits = Annotated[int, typer.Option(min=1, help="Splits into training and test 
 @experiment.command("differential")
 def differential(
     corpus: CorpusWithGroups,
-    groups: Groups = "",
+    groups: Groups = None,
     size: SizeOption = Size.SMALL,
     documents: Documents = 300,
     replicates: Splits = 2,
@@ -199,7 +195,7 @@ def differential(
 @experiment.command("differential-classes")
 def differential_classes(
     corpus: CorpusWithGroups,
-    groups: Groups = "",
+    groups: Groups = None,
     size: SizeOption = Size.SMALL,
     documents: Documents = 600,
     replicates: Splits = 2,

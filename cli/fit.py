@@ -7,7 +7,7 @@ import typer
 
 from .console import VERDICTS, err, print_json, print_table, say
 from .evaluate import record
-from .inputs import CorpusFile, Json, ModelName, Seed, Settings, make_model, read_corpus
+from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, make_model, read_corpus
 
 if TYPE_CHECKING:
     from ..diagnostics.compare import Comparison
@@ -36,6 +36,7 @@ def fit(
         int | None, typer.Option(min=2, help="Most topics that numpyro and stan may use.")
     ] = None,
     seed: Seed = 0,
+    groups: Groups = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -65,7 +66,7 @@ def fit(
     from ..zoo.inference import check, sample, save
 
     model = make_model(name, settings)
-    corpus, test = _parts(read_corpus(corpus_file), split)
+    corpus, test = _parts(read_corpus(corpus_file, groups=groups), split)
     check(model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint)
     announce(model, corpus)
     tree = sample(

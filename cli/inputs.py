@@ -40,6 +40,14 @@ Settings = Annotated[
         show_default=False,
     ),
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COVARIATE",
+        help="Documents with the same value of this covariate are a group; the corpus' own if left out.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of all random numbers; the same seed gives the same result.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script instead of tables.")]
 
@@ -102,15 +110,19 @@ def make_model(name: str, settings: Sequence[str] = ()) -> "Model":
     return models.get(name, **parse_settings(settings, choices))
 
 
-def read_corpus(path: Path, vocabulary: "np.ndarray | None" = None) -> "Corpus":
-    """Corpus in the file or folder `path`; text is read in terms of `vocabulary` where one is given."""
+def read_corpus(path: Path, vocabulary: "np.ndarray | None" = None, groups: str | None = None) -> "Corpus":
+    """Corpus in the file or folder `path`.
+
+    Text is read in terms of `vocabulary` where one is given; `groups` names the covariate that tells groups.
+    """
     from sklearn.feature_extraction.text import CountVectorizer
 
     from ..zoo.formats import read_corpus
 
     is_text = path.is_dir() or path.name.lower().removesuffix(".gz").endswith(".csv")
     vectorizer = CountVectorizer(vocabulary=vocabulary) if is_text and vocabulary is not None else None
-    return read_corpus(path, vectorizer=vectorizer)
+    corpus = read_corpus(path, vectorizer=vectorizer)
+    return corpus if groups is None else corpus.grouped(groups)
 
 
 def read_fits(paths: Sequence[Path]) -> "dict[str, DataTree]":

@@ -213,6 +213,27 @@ class Corpus:
             names = values if values.dtype.kind == "U" else np.array([f"{by} {value}" for value in values])
         return replace(self, group=group, group_names=names)
 
+    def with_groups_of(self, other: "Corpus") -> "Corpus":
+        """Corpus whose groups have the numbers that groups of the same names have in `other`.
+
+        Unchanged where one of the two has no groups.
+
+        Raises
+        ------
+        CorpusError
+            If a group with documents has no namesake.
+        """
+        if self.group_names is None or other.group_names is None:
+            return self
+        number = {name: g for g, name in enumerate(other.group_names.tolist())}
+        for name in self.group_names[np.unique(self.group_of_doc)].tolist():
+            if name not in number:
+                raise CorpusError(f"group {name!r}: expected one of {', '.join(number)}")
+        to = np.array([number.get(name, 0) for name in self.group_names.tolist()], np.int64)
+        return replace(
+            self, group=to[self.group_of_doc], group_names=other.group_names, associations=other.associations
+        )
+
     def digest(self) -> str:
         """SHA-256, in hexadecimal, of all that a model may condition on.
 

@@ -82,8 +82,8 @@ class _Differential(Experiment):
     sampling : Sampling
     corpus : str
         File.
-    groups : str
-        Covariate that says of which group a document is; empty for the groups of the corpus.
+    groups : str, optional
+        Covariate that says of which group a document is; the groups of the corpus if left out.
     topic_counts : tuple of int
     most_documents : int
         Documents that are taken at random from each replicate's; the rest play no part.
@@ -96,7 +96,7 @@ class _Differential(Experiment):
 
     sampling: Sampling
     corpus: str
-    groups: str = ""
+    groups: str | None = None
     topic_counts: tuple[int, ...] = (10, 30)
     most_documents: int = 10**9
     least_documents: int = 5
@@ -267,10 +267,10 @@ def mean_proportions(frozen: FrozenTopics, corpus: Corpus, group: int, seed: int
 
 
 @cache
-def corpus_with_groups(path: str, groups: str) -> Corpus:
+def corpus_with_groups(path: str, groups: str | None) -> Corpus:
     """Read a corpus whose groups are its own or, where it is named, the values of a covariate."""
     corpus = read_corpus(Path(path))
-    if groups:
+    if groups is not None:
         return corpus.grouped(groups)
     if corpus.group is None:
         raise CorpusError(f"{path}: expected groups, or the name of a covariate to tell them by")

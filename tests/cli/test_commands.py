@@ -7,7 +7,7 @@ import sys
 import pytest
 from bnpzoo.cli.app import app
 from bnpzoo.zoo.formats import read_corpus
-from bnpzoo.zoo.inference import load
+from bnpzoo.zoo.inference import corpus_of, load
 from bnpzoo.zoo.models import MODELS
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
@@ -138,6 +138,20 @@ def test_evaluate(run, fit_file, corpus_file):
         "left to right",
         "empirical likelihood",
     ]
+
+
+def test_groups_may_be_told_by_a_covariate(run, corpus_file, tmp_path):
+    out = tmp_path / "fit.nc"
+    quick = ("--set", "n_topics=2", "--tune", 1, "--draws", 2, "--chains", 1, "--out", out)
+    assert run("fit", "hpyp", corpus_file, "--groups", "is_test", "--split", "is_test", *quick).exit_code == 0
+    assert corpus_of(load(out)).group_names.tolist() == ["is_test False", "is_test True"]
+    assert run("evaluate", out, corpus_file, "--groups", "is_test").exit_code == 0
+    result = run("evaluate", out, corpus_file)
+    assert result.exit_code == 2
+    assert "group 'group 0': expected one of is_test False, is_test True" in result.stderr
+    result = run("fit", "hpyp", corpus_file, "--groups", "age", *quick)
+    assert result.exit_code == 2
+    assert "covariates['age']: expected a whole number or text a document" in result.stderr
 
 
 def test_topics(run, fit_file):

@@ -179,3 +179,18 @@ def test_groups_are_values_of_a_covariate():
     assert corpus.grouped("kind").group_names.tolist() == ["old", "new"]
     with pytest.raises(CorpusError, match=r"covariates\['age'\]: .*; there are year, name, kind"):
         corpus.grouped("age")
+
+
+def test_groups_take_the_numbers_of_their_namesakes():
+    fitted = Corpus([0, 1], [0, 1, 2], group=[0, 1], group_names=["a", "b"])
+    other = Corpus([1, 0, 1], np.arange(4), group=[0, 1, 0], group_names=["b", "a"])
+    found = other.with_groups_of(fitted)
+    assert found.group.tolist() == [1, 0, 1]
+    assert found.group_names.tolist() == ["a", "b"]
+    plain = Corpus([0, 1], [0, 1, 2])
+    assert plain.with_groups_of(fitted) is plain
+    assert fitted.with_groups_of(plain) is fitted
+    stranger = Corpus([0, 1], [0, 1, 2], group=[0, 1], group_names=["a", "c"])
+    assert stranger.take([0]).with_groups_of(fitted).group.tolist() == [0]
+    with pytest.raises(CorpusError, match="group 'c': expected one of a, b"):
+        stranger.with_groups_of(fitted)
