@@ -173,7 +173,7 @@ def differential(
     groups: Groups = None,
     size: SizeOption = Size.SMALL,
     documents: Documents = 300,
-    replicates: Splits = 2,
+    replicates: Splits = 6,
     jobs: Jobs = 2,
     out: Out = None,
     seed: Seed = 0,
