@@ -42,9 +42,10 @@ FIGURES = {
 
 
 def round_of(budget: str) -> list[Case]:
-    """All cases of a full round: right samplers at `budget`, then all mutants."""
+    """All cases of a full round: right samplers at `budget`, then all mutants before the cheap rungs first."""
     right = [case for model in MODELS for case in cases_of(model, budget=budget)]
-    return right + [case for model in MODELS for case in mutant_cases(model)]
+    wrong = [case for model in MODELS for case in mutant_cases(model)]
+    return right + sorted(wrong, key=lambda case: RUNGS.index(case.rung))
 
 
 def evidence_page(records: Iterable[Record]) -> str:
