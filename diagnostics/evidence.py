@@ -42,7 +42,7 @@ FIGURES = {
 
 
 def round_of(budget: str) -> list[Case]:
-    """All cases of a full round: right samplers at `budget`, then all mutants before the cheap rungs first."""
+    """All cases of a full round: right samplers at `budget`, then all mutants, cheap rungs first."""
     right = [case for model in MODELS for case in cases_of(model, budget=budget)]
     wrong = [case for model in MODELS for case in mutant_cases(model)]
     return right + sorted(wrong, key=lambda case: RUNGS.index(case.rung))
