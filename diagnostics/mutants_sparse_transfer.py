@@ -93,9 +93,11 @@ SPARSE_TRANSFER_MUTANTS: tuple[Mutant, ...] = (
         "slice",
     ),
     _mutant(
-        "shape-without-normaliser",
-        Change(WEIGHTS, " + target.n_on * (x - math.lgamma(shape + 1.0))", ""),
-        "the density of gamma_k lacks the normaliser of the weights' gamma densities",
+        "shape-normaliser-off-by-one",
+        Change(
+            WEIGHTS, "target.n_on * (x - math.lgamma(shape + 1.0))", "target.n_on * -math.lgamma(shape + 1.0)"
+        ),
+        "the density of gamma_k has the normalisers of shapes that are one larger",
     ),
     _mutant(
         "weights-without-lengths",

@@ -242,7 +242,7 @@ SEEN_IN_RATIOS = (
     "new-topic-for-anyone",
     "lengths-ignored-by-masks",
     "lengths-as-one-document",
-    "shape-without-normaliser",
+    "shape-normaliser-off-by-one",
     "weights-without-lengths",
     "block-without-weight",
 )
