@@ -22,7 +22,7 @@ lint: $(INSTALLED)  ## Check style, format and types
 	$(BIN)/pyright
 
 validate: $(INSTALLED)  ## Climb the whole ladder of evidence (at most 60 minutes)
-	$(BIN)/python -m bnpzoo.diagnostics.evidence
+	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence
 	$(BIN)/python -m pytest -m heavy
 
 bench: $(INSTALLED)  ## Measure speed against other software

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import bnpzoo
 import numpy as np
-from bnpzoo.zoo.associate import associations_of, cooccurrence
+from bnpzoo.zoo.corpus.associate import associations_of, cooccurrence
 from bnpzoo.zoo.designs import TransferContinuum
 
 CORPUS = Path(__file__).parents[2] / "shared" / "data" / "web_snippets.npz"

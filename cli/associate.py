@@ -46,7 +46,7 @@ def associate(
     """
     from dataclasses import replace
 
-    from ..zoo.associate import associations_of, cooccurrence, similarity
+    from ..zoo.corpus.associate import associations_of, cooccurrence, similarity
     from ..zoo.formats import write_corpus
     from ..zoo.formats.archive import read_sparse
     from ..zoo.formats.embeddings import read_embeddings

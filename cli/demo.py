@@ -33,7 +33,7 @@ def demo(
     import numpy as np
 
     from ..diagnostics.compare import compare, labelled
-    from ..diagnostics.report import write_report
+    from ..diagnostics.reports.fits import write_report
     from ..zoo import models
     from ..zoo.contract import Design, Gamma
     from ..zoo.inference import sample

@@ -29,8 +29,8 @@ def differences(
     For models such as cclda, hpyp and tpyp: words that all groups have, words that one has more of, and what
     words of a shared topic became in a group.
     """
-    from ..diagnostics.difference_plot import plot_differences
     from ..diagnostics.differences import aligned_topics, as_table
+    from ..diagnostics.reports.differences import plot_differences
     from ..zoo.files import replace_on_success
     from ..zoo.inference import load
 

@@ -57,7 +57,7 @@ def _jax_devices() -> str:
 
 
 def _kernel_cache() -> str:
-    from ..kernels.jit import CACHE_DIRECTORY
+    from ..kernels.toolbox.jit import CACHE_DIRECTORY
 
     nearest = next(folder for folder in (CACHE_DIRECTORY, *CACHE_DIRECTORY.parents) if folder.exists())
     writable = (

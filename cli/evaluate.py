@@ -32,8 +32,8 @@ def evaluate(
     import numpy as np
 
     from ..diagnostics.coherence import npmi, umass
-    from ..diagnostics.empirical_likelihood import empirical_likelihood
     from ..diagnostics.heldout import document_completion, left_to_right, posterior_topics
+    from ..diagnostics.heldout.empirical_likelihood import empirical_likelihood
     from ..diagnostics.topics import topics_of
     from ..zoo.inference import corpus_of, load
 

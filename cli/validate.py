@@ -12,8 +12,8 @@ from .console import ExitCode, err, print_json, print_table, say
 from .inputs import Json, ModelName, Seed
 
 if TYPE_CHECKING:
-    from ..diagnostics.archive import Record
-    from ..diagnostics.validate import Progress
+    from ..diagnostics.laboratory.archive import Record
+    from ..diagnostics.laboratory.validate import Progress
 
 
 class Rung(StrEnum):
@@ -66,9 +66,9 @@ def validate(
     Each test rejects a right sampler with probability 1e-5. Results go to the folder as netCDF, with all
     draws and ranks, and as one HTML page. Exit code 1: a sampler is rejected, or a mutant is not.
     """
-    from ..diagnostics.archive import Archive
-    from ..diagnostics.validate import cases_of, judge_case, mutant_cases, survivors, until_killed
-    from ..diagnostics.validation_report import write_validation_report
+    from ..diagnostics.laboratory.archive import Archive
+    from ..diagnostics.laboratory.validate import cases_of, judge_case, mutant_cases, survivors, until_killed
+    from ..diagnostics.reports.validation import write_validation_report
 
     rungs = None if Rung.ALL in rung else [str(one) for one in rung]
     cases = cases_of(name, rungs, variant, str(budget), seed)
@@ -140,7 +140,7 @@ def print_verdicts(records: "list[Record]") -> None:
 
 def print_kill_matrix(records: "list[Record]") -> None:
     """Print one row a mutant and one column a rung."""
-    from ..diagnostics.validation_report import RUNGS, kill_matrix
+    from ..diagnostics.reports.validation import RUNGS, kill_matrix
 
     rungs = [rung for rung in RUNGS if any(record.case.rung == rung for record in records)]
     word = {"passed": "passed", "rejected": "killed", "broken": "killed"}

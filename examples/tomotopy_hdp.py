@@ -14,9 +14,9 @@ from itertools import count, islice, permutations
 
 import bnpzoo
 import numpy as np
-from bnpzoo.diagnostics.oracle import Oracle, agrees_with_oracle
-from bnpzoo.zoo.collapsed import by_first_appearance
+from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.families.collapsed import by_first_appearance
 
 LDA = bnpzoo.get("lda", n_topics=2, alpha=0.7, eta=0.4)
 MODEL = bnpzoo.get("hdp", gamma=1.0, alpha=1.0, eta=0.5)
@@ -146,7 +146,7 @@ def _after(law: Law, move) -> Law:
 
 def observe(corpus, oracle: Oracle, chains: int, draws: int) -> np.ndarray:
     """Share of each assignment in each of several chains of tomotopy, float (chain, A)."""
-    from bnpzoo.diagnostics.peers import Tomotopy
+    from bnpzoo.diagnostics.laboratory.peers import Tomotopy
 
     index = {tuple(z): a for a, z in enumerate(oracle.assignments.tolist())}
     shares = np.zeros((chains, len(index)))
@@ -165,7 +165,7 @@ def distance(p: np.ndarray, q: np.ndarray) -> float:
 
 def judge_lda(corpus, chains: int, draws: int) -> None:
     """Print the verdict on LDA for one corpus."""
-    from bnpzoo.diagnostics.peers import Tomotopy
+    from bnpzoo.diagnostics.laboratory.peers import Tomotopy
 
     subject, oracle = Tomotopy(LDA, Design.of(corpus)), Oracle.of_model(LDA, corpus)
     print(agrees_with_oracle(subject, oracle, corpus, chains=chains, draws=draws))

@@ -4,7 +4,7 @@
 //   b_dk ~ Bernoulli(inclusion_k),  theta_d ~ Dirichlet(b_d strength),  n_d ~ NB(sum_k b_dk strength_k, 1/2)
 functions {
 #include functions/dirichlet.stan
-#include functions/masks.stan
+#include functions/buffet.stan
 }
 data {
   int<lower=0> D; // documents

@@ -4,7 +4,7 @@
 //   m_ck ~ Bernoulli(epsilon pi_k),  weight_ck ~ Gamma(shape_k, 1),  theta_d ~ Dirichlet(m_c weight_c)
 functions {
 #include functions/dirichlet.stan
-#include functions/masks.stan
+#include functions/buffet.stan
 }
 data {
   int<lower=0> D; // documents

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from bnpzoo.diagnostics.oracle import Oracle
+from bnpzoo.diagnostics.laboratory.oracle import Oracle
 
 ROOT = Path(__file__).parents[1]
 

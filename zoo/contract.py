@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from .associations import Associations
 from .corpus import Corpus
-from .corpus_fields import Covariate
+from .corpus.associations import Associations
+from .corpus.fields import Covariate
 from .priors import POSITIVE, Beta, Gamma, Prior, Range
 
 type Latents = dict[str, np.ndarray]

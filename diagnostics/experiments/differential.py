@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...kernels import foldin
-from ...zoo.associate import associations_of, cooccurrence
+from ...kernels.toolbox import foldin
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus, CorpusError
+from ...zoo.corpus.associate import associations_of, cooccurrence
 from ...zoo.formats import read_corpus, to_counts
 from ...zoo.inference import sample
 from ...zoo.models import get

@@ -20,8 +20,8 @@ from ...zoo.designs import TransferContinuum
 from ...zoo.formats import from_texts, read_corpus
 from ...zoo.inference import sample
 from ...zoo.models import get
-from ..empirical_likelihood import empirical_likelihood
 from ..heldout import posterior_topics
+from ..heldout.empirical_likelihood import empirical_likelihood
 from .runner import Cell, Experiment
 
 METHODS = ("sparse_transfer", "published", "mt_hdp", "hdp")

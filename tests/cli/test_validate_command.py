@@ -4,7 +4,7 @@ import json
 
 import pytest
 import xarray as xr
-from bnpzoo.diagnostics.verdict import Verdict
+from bnpzoo.diagnostics.laboratory.verdict import Verdict
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def blind(monkeypatch):
             table = xr.Dataset({"p_value": ("quantity", [0.5])}, {"quantity": ["x"]})
             return Verdict(case.rung, case.subject, status, "Whatever.", 1e-5, table)
 
-        monkeypatch.setattr("bnpzoo.diagnostics.validate.climb", climb)
+        monkeypatch.setattr("bnpzoo.diagnostics.laboratory.validate.climb", climb)
 
     return blind
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.difference_plot import plot_differences
 from bnpzoo.diagnostics.differences import Association, aligned_topics, as_table, likeness
-from bnpzoo.diagnostics.report import write_report
-from bnpzoo.zoo.associations import Associations
+from bnpzoo.diagnostics.reports.differences import plot_differences
+from bnpzoo.diagnostics.reports.fits import write_report
 from bnpzoo.zoo.corpus import Corpus
+from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import ResultsError, sample
 from bnpzoo.zoo.models import get
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.cases import Case, climb
-from bnpzoo.diagnostics.mutants_collections import COLLECTIONS_MUTANTS
-from bnpzoo.diagnostics.oracle import invariance_residual
-from bnpzoo.diagnostics.token_law import outcomes
-from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.mutants.lda import COLLECTIONS_MUTANTS
+from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.models import get

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.cases import Case, climb
-from bnpzoo.diagnostics.mutants_focused import FOCUSED_MUTANTS
-from bnpzoo.diagnostics.toolbox import Change, load_toolbox
-from bnpzoo.kernels import focused as kernel
+from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.mutants.focused import FOCUSED_MUTANTS
+from bnpzoo.diagnostics.laboratory.patched import Change, load_toolbox
+from bnpzoo.kernels.buffet import focused as kernel
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
@@ -111,8 +111,8 @@ def test_new_topics_are_drawn_from_the_joint(n_documents):
     ],
 )
 def test_wrong_laws_of_new_topics_are_seen(find, replace):
-    toolbox = load_toolbox(Change("focused.py", find, replace))
-    wrong = __import__(f"{toolbox.__name__}.focused", fromlist=["focused"])
+    toolbox = load_toolbox(Change("buffet/focused.py", find, replace))
+    wrong = __import__(f"{toolbox.__name__}.buffet.focused", fromlist=["focused"])
     assert law_of_a_new_topic(opened(wrong, 7), 7) < FALSE_ALARM_RATE
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.cases import Case, climb
-from bnpzoo.diagnostics.oracle import invariance_residual
-from bnpzoo.diagnostics.token_law import sweep_matrix
-from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.token_law import sweep_matrix
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.group_lda import GroupLda

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.oracle import Oracle, agrees_with_oracle
-from bnpzoo.diagnostics.subject import ModelSubject
-from bnpzoo.zoo.associations import Associations
+from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
+from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
+from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import corpus_of, latents_of, load, model_of, sample, save
 from bnpzoo.zoo.models import MODELS, get, list_models
 from scipy.stats import chisquare

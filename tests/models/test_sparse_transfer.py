@@ -4,20 +4,20 @@ import itertools
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.mutants import mutant_by_id
-from bnpzoo.diagnostics.oracle import Oracle, agrees_with_oracle
-from bnpzoo.diagnostics.subject import ModelSubject
-from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, Change, load_toolbox
-from bnpzoo.kernels.sparse_transfer_setup import with_room
-from bnpzoo.zoo.collapsed import doc_topic_counts, log_sequences
+from bnpzoo.diagnostics.laboratory.mutants.registry import mutant_by_id
+from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_toolbox
+from bnpzoo.diagnostics.laboratory.subject import ModelSubject
+from bnpzoo.kernels.buffet.setup import with_room
 from bnpzoo.zoo.contract import Design, Gamma
 from bnpzoo.zoo.corpus import Corpus, CorpusError
-from bnpzoo.zoo.ibp import draw_masks, first_rows, log_reach
-from bnpzoo.zoo.length_models import LENGTHS, Mixture, Weight, log_lengths
+from bnpzoo.zoo.families.buffet.ibp import draw_masks, first_rows, log_reach
+from bnpzoo.zoo.families.buffet.kernels import opening_weights
+from bnpzoo.zoo.families.buffet.lengths import LENGTHS, Mixture, Weight, log_lengths
+from bnpzoo.zoo.families.buffet.marginal import TopicMarginal, pattern_of
+from bnpzoo.zoo.families.collapsed import doc_topic_counts, log_sequences
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.sparse_transfer import SparseTransfer
-from bnpzoo.zoo.sparse_transfer_kernels import opening_weights
-from bnpzoo.zoo.transfer_marginal import TopicMarginal, pattern_of
 from scipy.special import gammaln, logsumexp, roots_jacobi
 from scipy.stats import gamma
 
@@ -240,7 +240,7 @@ def test_weights_that_underflow_follow_their_law(variant):
 
 def test_a_sampler_that_clamps_small_weights_is_told():
     clamped = Change(
-        "sparse_transfer_state.py",
+        "buffet/state.py",
         "    masks.log_weight[c, k] = log_weight\n",
         "    masks.log_weight[c, k] = max(log_weight, -700.0)\n",
     )

@@ -4,13 +4,13 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.cases import Case, climb, rungs_of
-from bnpzoo.diagnostics.joint_ratio import Conditional, joint_ratio_test
-from bnpzoo.diagnostics.mutants import mutants_of
-from bnpzoo.diagnostics.toolbox import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.joint import Conditional, joint_ratio_test
+from bnpzoo.diagnostics.laboratory.ladder import Case, climb, rungs_of
+from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.ibp import log_reach
-from bnpzoo.zoo.length_models import LENGTHS
+from bnpzoo.zoo.families.buffet.ibp import log_reach
+from bnpzoo.zoo.families.buffet.lengths import LENGTHS
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.sparse_transfer import SparseTransfer
 from scipy.stats import gamma, kstest
@@ -34,7 +34,7 @@ class Desk:
         kernel = SparseTransfer.kernels_of(toolbox)["masks"]
         self.state = kernel.load(self.latents, self.corpus, self.model)
         self.parts = {
-            name: import_module(f"{toolbox.__name__}.sparse_transfer_{name}")
+            name: import_module(f"{toolbox.__name__}.buffet.{name}")
             for name in ("state", "tokens", "masks", "weights")
         }
         self.n_topics = self.latents["shape"].size

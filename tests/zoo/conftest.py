@@ -7,7 +7,7 @@ import arviz_stats
 import numpy as np
 import pytest
 from bnpzoo import Corpus
-from bnpzoo.zoo.associations import Associations
+from bnpzoo.zoo.corpus.associations import Associations
 from scipy.special import gammaln, logsumexp
 from scipy.stats import beta as beta_law
 

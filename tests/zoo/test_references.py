@@ -5,10 +5,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from bnpzoo.zoo import numpyro_blocks as blocks
-from bnpzoo.zoo import references
 from bnpzoo.zoo.contract import Gamma
 from bnpzoo.zoo.inference import nuts
+from bnpzoo.zoo.toolbox import blocks
+from bnpzoo.zoo.toolbox import stan_data as references
 from numpyro import handlers
 from scipy.stats import loggamma
 

@@ -10,11 +10,11 @@ import bnpzoo
 import jax
 import numpy as np
 import pytest
-from bnpzoo.zoo import references_sparse_transfer
 from bnpzoo.zoo.contract import Beta, Gamma
+from bnpzoo.zoo.families.buffet import reference
+from bnpzoo.zoo.families.buffet.lengths import LENGTHS
 from bnpzoo.zoo.inference import stan
-from bnpzoo.zoo.length_models import LENGTHS
-from bnpzoo.zoo.references import stan_priors
+from bnpzoo.zoo.toolbox.stan_data import stan_priors
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
 from numpyro.infer.util import potential_energy
@@ -71,8 +71,8 @@ def references_of(name, corpus, truncation):
     out = []
     for lengths, weak_limit in (*((form, False) for form in LENGTHS), ("task", True)):
         model = bnpzoo.get(name, **MODELS[name], lengths=lengths)
-        program = references_sparse_transfer.sparse_transfer(model, corpus, truncation, weak_limit)
-        data = references_sparse_transfer.stan_data(model, corpus, truncation, weak_limit)
+        program = reference.sparse_transfer(model, corpus, truncation, weak_limit)
+        data = reference.stan_data(model, corpus, truncation, weak_limit)
         out.append((program, data | stan_priors(model)))
     return out
 

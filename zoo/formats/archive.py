@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..associations import Associations
 from ..corpus import Corpus, CorpusError
-from ..corpus_fields import Covariate, as_integers, as_pointers
+from ..corpus.associations import Associations
+from ..corpus.fields import Covariate, as_integers, as_pointers
 from ..files import replace_on_success
 from .bow import from_counts
 from .plain import located, read_vocabulary

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..corpus import Corpus, CorpusError
-from ..corpus_fields import as_array, as_text, sound_coo
+from ..corpus.fields import as_array, as_text, sound_coo
 
 if TYPE_CHECKING:
     from gensim.corpora import Dictionary

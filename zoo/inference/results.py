@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ..associations import Associations
 from ..contract import Latents, Model, Prior, Probes
 from ..corpus import Corpus
+from ..corpus.associations import Associations
 from ..files import replace_on_success
 from ..models import get
 from ..priors import PRIORS

@@ -11,9 +11,7 @@ import numpy as np
 from scipy.special import betaln, gammaln
 
 from ... import kernels
-from ...kernels.cclda import CcldaState
-from .. import references, references_collections
-from ..collapsed import draw_categorical, draw_words, log_sequences, prior_arrays
+from ...kernels.lda.cclda import CcldaState
 from ..contract import (
     Card,
     Design,
@@ -26,7 +24,10 @@ from ..contract import (
     Quantities,
 )
 from ..corpus import Corpus
-from ..finite_family import FiniteFamily, collections_of
+from ..families.collapsed import draw_categorical, draw_words, log_sequences, prior_arrays
+from ..families.lda import reference
+from ..families.lda.family import FiniteFamily, collections_of
+from ..toolbox import stan_data as references
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ class Cclda(FiniteFamily):
     @classmethod
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
         """See `Model.kernels_of`."""
-        cclda = import_module(f"{toolbox.__name__}.cclda")
+        cclda = import_module(f"{toolbox.__name__}.lda.cclda")
 
         def load(latents: Latents, corpus: Corpus, model: Cclda) -> CcldaState:
             return cclda.make_state(
@@ -246,14 +247,12 @@ class Cclda(FiniteFamily):
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
         group = self.groups(corpus.group, corpus.n_documents)
-        return references_collections.cclda(
-            corpus.counts(), group, corpus.n_groups, self.n_topics, self.hyperparameters()
-        )
+        return reference.cclda(corpus.counts(), group, corpus.n_groups, self.n_topics, self.hyperparameters())
 
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         """See `Model.stan_data`."""
         group = self.groups(corpus.group, corpus.n_documents)
-        return references_collections.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
+        return reference.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
 
     @property
     def reference_parameters(self) -> tuple[str, ...]:

@@ -11,16 +11,7 @@ from numpy.polynomial import polynomial
 from scipy.special import gammaln
 
 from ... import kernels
-from ...kernels.focused import FocusedState
-from .. import references_focused
-from ..collapsed import (
-    CollapsedTopicModel,
-    by_first_appearance,
-    doc_topic_counts,
-    draw_dirichlet,
-    draw_hyperparameter,
-    prior_arrays,
-)
+from ...kernels.buffet.focused import FocusedState
 from ..contract import (
     Card,
     Design,
@@ -35,11 +26,26 @@ from ..contract import (
     Simulation,
 )
 from ..corpus import Corpus
-from ..enumeration import restricted_growth_strings
-from ..length_models import LOG2, draw_lengths
-from ..masked_tasks import Draws, draw_given_lengths, draw_topics, expected_topics, total_by_owner
-from ..references import stan_priors
-from ..references_sparse_transfer import MOST_TOPICS
+from ..families.buffet import reference_focused
+from ..families.buffet.generator import (
+    Draws,
+    draw_given_lengths,
+    draw_topics,
+    expected_topics,
+    total_by_owner,
+)
+from ..families.buffet.lengths import LOG2, draw_lengths
+from ..families.buffet.reference import MOST_TOPICS
+from ..families.collapsed import (
+    CollapsedTopicModel,
+    by_first_appearance,
+    doc_topic_counts,
+    draw_dirichlet,
+    draw_hyperparameter,
+    prior_arrays,
+)
+from ..toolbox.enumeration import restricted_growth_strings
+from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
@@ -257,7 +263,7 @@ class Focused(CollapsedTopicModel):
     @classmethod
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
         """See `Model.kernels_of`."""
-        focused = import_module(f"{toolbox.__name__}.focused")
+        focused = import_module(f"{toolbox.__name__}.buffet.focused")
 
         def load(latents: Latents, corpus: Corpus, model: Focused) -> FocusedState:
             return focused.make_state(
@@ -288,22 +294,22 @@ class Focused(CollapsedTopicModel):
 
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the cost doubles with every topic."""
-        return references_focused.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
+        return reference_focused.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
 
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         """See `Model.stan_data`."""
-        return references_focused.stan_data(corpus, truncation) | stan_priors(self)
+        return reference_focused.stan_data(corpus, truncation) | stan_priors(self)
 
     @property
     def reference_parameters(self) -> tuple[str, ...]:
         """See `Model.reference_parameters`."""
-        return references_focused.PARAMETERS
+        return reference_focused.PARAMETERS
 
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
         """See `Model.reference_latents`."""
-        return references_focused.latents_of(draw, corpus, rng)
+        return reference_focused.latents_of(draw, corpus, rng)
 
 
 def _log_of_lengths(corpus: Corpus) -> float:

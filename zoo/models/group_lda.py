@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import kernels
-from .. import references, references_collections
-from ..collapsed import draw_categorical
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
-from ..finite_family import FiniteFamily, collections_of, common_snapshot, lda_kernels
+from ..families.collapsed import draw_categorical
+from ..families.lda import reference
+from ..families.lda.family import FiniteFamily, collections_of, common_snapshot, lda_kernels
+from ..toolbox import stan_data as references
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,14 @@ class GroupLda(FiniteFamily):
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
         group = self.groups(corpus.group, corpus.n_documents)
-        return references_collections.group_lda(
+        return reference.group_lda(
             corpus.counts(), group, corpus.n_groups, self.n_topics, self.alpha, self.eta
         )
 
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         """See `Model.stan_data`."""
         group = self.groups(corpus.group, corpus.n_documents)
-        return references_collections.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
+        return reference.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
 
     @property
     def reference_parameters(self) -> tuple[str, ...]:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import kernels
-from ...kernels.hdp import HdpState
-from .. import references
+from ...kernels.hdp.sweeps import HdpState
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
-from ..hdp_family import HdpFamily, common_snapshot, hdp_kernels
-from ..sticks import log_gem
+from ..families.hdp.family import HdpFamily, common_snapshot, hdp_kernels
+from ..families.hdp.sticks import log_gem
+from ..toolbox import stan_data as references
 
 
 @dataclass(frozen=True)

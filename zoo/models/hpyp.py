@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ... import kernels
 from ..contract import Card, Equation, Kernel
-from ..pitman_yor import CITATION, DOCUMENTS, PitmanYorFamily
+from ..families.pitman_yor.family import CITATION, DOCUMENTS, PitmanYorFamily
 
 
 @dataclass(frozen=True)

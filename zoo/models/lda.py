@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import kernels
-from ...kernels.lda import LdaState
-from .. import references
-from ..collapsed import draw_categorical
+from ...kernels.lda.sweeps import LdaState
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
-from ..finite_family import FiniteFamily, common_snapshot, lda_kernels
+from ..families.collapsed import draw_categorical
+from ..families.lda.family import FiniteFamily, common_snapshot, lda_kernels
+from ..toolbox import stan_data as references
 
 
 @dataclass(frozen=True)

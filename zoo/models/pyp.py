@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import kernels
 from ..contract import Card, Equation, Kernel
-from ..pitman_yor import DOCUMENTS, PitmanYorFamily
+from ..families.pitman_yor.family import DOCUMENTS, PitmanYorFamily
 
 
 @dataclass(frozen=True)

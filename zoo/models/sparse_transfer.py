@@ -10,8 +10,6 @@ import numpy as np
 from scipy.special import gammaln
 
 from ... import kernels
-from .. import references_sparse_transfer
-from ..collapsed import CollapsedTopicModel, doc_topic_counts, draw_hyperparameter, log_gamma
 from ..contract import (
     Card,
     Design,
@@ -25,10 +23,8 @@ from ..contract import (
     Simulation,
 )
 from ..corpus import Corpus, CorpusError
-from ..enumeration import restricted_growth_strings
-from ..ibp import first_rows, log_reach
-from ..length_models import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
-from ..masked_tasks import (
+from ..families.buffet import reference
+from ..families.buffet.generator import (
     Draws,
     draw_given_lengths,
     draw_topics,
@@ -36,9 +32,13 @@ from ..masked_tasks import (
     seat_tokens,
     total_by_owner,
 )
-from ..references import stan_priors
-from ..sparse_transfer_kernels import sparse_transfer_kernels
-from ..transfer_marginal import TopicMarginal, pattern_of
+from ..families.buffet.ibp import first_rows, log_reach
+from ..families.buffet.kernels import sparse_transfer_kernels
+from ..families.buffet.lengths import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
+from ..families.buffet.marginal import TopicMarginal, pattern_of
+from ..families.collapsed import CollapsedTopicModel, doc_topic_counts, draw_hyperparameter, log_gamma
+from ..toolbox.enumeration import restricted_growth_strings
+from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class SparseTransfer(CollapsedTopicModel):
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
     }  # fmt: skip
-    largest_truncation: ClassVar[int | None] = references_sparse_transfer.MOST_TOPICS
+    largest_truncation: ClassVar[int | None] = reference.MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(2.0, 0.5)
     epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})
@@ -273,23 +273,23 @@ class SparseTransfer(CollapsedTopicModel):
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the cost doubles with every topic."""
         self.tasks(corpus.group)
-        return references_sparse_transfer.sparse_transfer(self, corpus, truncation)
+        return reference.sparse_transfer(self, corpus, truncation)
 
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         """See `Model.stan_data`."""
         self.tasks(corpus.group)
-        return references_sparse_transfer.stan_data(self, corpus, truncation) | stan_priors(self)
+        return reference.stan_data(self, corpus, truncation) | stan_priors(self)
 
     @property
     def reference_parameters(self) -> tuple[str, ...]:
         """See `Model.reference_parameters`."""
-        return references_sparse_transfer.PARAMETERS
+        return reference.PARAMETERS
 
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
         """See `Model.reference_latents`."""
-        return references_sparse_transfer.latents_of(draw, corpus, rng)
+        return reference.latents_of(draw, corpus, rng)
 
 
 @lru_cache(maxsize=8)

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from ... import kernels
-from ..associations import Associations
 from ..contract import Card, Design, Equation, Kernel
 from ..corpus import Corpus, CorpusError
-from ..pitman_yor import CITATION, DOCUMENTS, PitmanYorFamily
+from ..corpus.associations import Associations
+from ..families.pitman_yor.family import CITATION, DOCUMENTS, PitmanYorFamily
 
 
 @dataclass(frozen=True)

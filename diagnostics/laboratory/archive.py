@@ -1,0 +1,131 @@
+"""Verdicts on disk, each with what it depends on, so that none is reached twice."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import xarray as xr
+
+from ..._version import __version__
+from ...zoo.files import replace_on_success
+from ...zoo.inference.results import save
+from .ladder import Case
+from .verdict import Verdict
+
+FIGURE = "figure_"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A verdict in brief.
+
+    Attributes
+    ----------
+    case : Case
+    status, message : str
+    figures : dict of str to float
+    date : str
+        ISO 8601, in UTC.
+    seconds : float
+    version : str
+        Of the package.
+    fingerprint : str
+        Of the case when it was judged.
+    """
+
+    case: Case
+    status: str
+    message: str
+    figures: dict[str, float]
+    date: str
+    seconds: float
+    version: str
+    fingerprint: str
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the case would be judged in the same way today; never, if its mutant is no more."""
+        try:
+            return self.fingerprint == self.case.fingerprint
+        except ValueError:
+            return False
+
+
+class Archive:
+    """A folder with two files a verdict: netCDF with all draws and ranks, and a record as JSON.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when something is put in.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def records(self) -> Iterator[Record]:
+        """All records, in alphabetical order of their files."""
+        for path in sorted(self.folder.glob("*.json")):
+            yield _record(path)
+
+    def find(self, case: Case) -> Record | None:
+        """Record of a case, unless there is none that is current."""
+        path = self._path(case, "json")
+        if not path.exists() or not self._path(case, "nc").exists():
+            return None
+        record = _record(path)
+        return record if record.case == case and record.is_current else None
+
+    def verdict(self, case: Case) -> Verdict:
+        """Read the verdict on a case."""
+        with xr.open_datatree(self._path(case, "nc"), engine="h5netcdf") as tree:
+            tree = tree.load()
+        groups = {name: node.to_dataset() for name, node in tree.children.items()}
+        attrs = {str(name): value for name, value in tree.attrs.items()}
+        return Verdict(
+            attrs["rung"],
+            attrs["subject"],
+            attrs["status"],
+            attrs["message"],
+            float(attrs["false_alarm_rate"]),
+            groups.pop("table"),
+            {name.removeprefix(FIGURE): float(attrs[name]) for name in attrs if name.startswith(FIGURE)},
+            groups,
+        )
+
+    def put(self, case: Case, verdict: Verdict, seconds: float) -> Record:
+        """Write a verdict, and drop what was kept for the case while it was judged."""
+        record = Record(
+            case,
+            verdict.status,
+            verdict.message,
+            {name: float(value) for name, value in verdict.figures.items()},
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            round(seconds, 1),
+            __version__,
+            case.fingerprint,
+        )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        save(verdict.tree(), self._path(case, "nc"))
+        with replace_on_success(self._path(case, "json")) as temporary:
+            temporary.write_text(json.dumps(asdict(record), indent=1), encoding="utf-8")
+        shutil.rmtree(self.unfinished(case), ignore_errors=True)
+        return record
+
+    def unfinished(self, case: Case) -> Path:
+        """Folder for what a rung keeps while it judges a case."""
+        return self.folder / f"{case.stem}.{case.fingerprint}"
+
+    def _path(self, case: Case, suffix: str) -> Path:
+        return self.folder / f"{case.stem}.{suffix}"
+
+
+def _record(path: Path) -> Record:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return Record(**found | {"case": Case(**found["case"])})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path}: expected the record of a verdict: {error}") from None

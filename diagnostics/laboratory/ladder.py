@@ -1,0 +1,231 @@
+"""A sampler of the zoo before a rung of the ladder: on which data, with which settings."""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..._version import __version__
+from ...zoo.contract import Design, Kernel, Model
+from ...zoo.corpus.associations import Associations
+from ...zoo.models import MODELS
+from ...zoo.priors import Beta, Gamma, Prior
+from .geweke import geweke
+from .mutants.registry import mutant_by_id
+from .oracle import Oracle, agrees_with_oracle
+from .patched import PLAIN_PYTHON, Change, load_toolbox, source_hash
+from .reference import agrees_with_references
+from .sbc import sbc
+from .sequential import sequential
+from .subject import ModelSubject
+from .token_balance import balance
+from .token_law import joint
+from .verdict import Verdict
+
+RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc", "reference")
+"""From cheap to dear."""
+
+BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
+    "ci": {
+        "joint": {"states": 200},
+        "oracle": {"chains": 4, "draws": 8000},
+        "sequential": {"samples": 500, "transitions": 5},
+        "geweke": {"draws": 1000, "chains": 40, "transitions": 50},
+        "sbc": {"replications": 100, "draws": 15},
+    },
+    "full": {
+        "joint": {"states": 1000},
+        "oracle": {"chains": 4, "draws": 25_000},
+        "sequential": {"samples": 2000, "transitions": 10},
+        "geweke": {"draws": 5000, "chains": 100, "transitions": 150},
+        "sbc": {"replications": 500, "draws": 63},
+        "reference": {"draws": 1500},
+    },
+}
+"""Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
+
+PRIORS: Mapping[type[Prior], Prior] = {Gamma: Gamma(2.0, 2.0), Beta: Beta(2.0, 2.0)}
+"""Of every hyperparameter, by the kind that it may have."""
+
+FIXED: Mapping[type[Prior], float] = {Gamma: 1.5, Beta: 0.6}
+"""Every hyperparameter before the oracle of budget ``ci``, which is exact then."""
+
+
+def _neighbours(n_words: int) -> Associations:
+    """Words that stay what they are in one group, and may become the next in the other."""
+    stays = np.linspace(0.4, 0.8, n_words)
+    return Associations.of([np.eye(n_words), np.diag(stays) + np.roll(np.diag(1.0 - stays), 1, axis=0)])
+
+
+DESIGN = Design(np.array([6, 5, 0, 7]), n_words=4, group=np.array([0, 0, 1, 1]), associations=_neighbours(4))
+"""Small enough to be fast; has an empty document, two groups, and two documents of one group in a row."""
+
+MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1]), associations=_neighbours(2)).corpus(
+    np.array([0, 1, 0, 1, 1])
+)
+"""Small enough for the oracle to enumerate."""
+
+
+REFERENCE_DESIGN = Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2, associations=_neighbours(6))
+"""Small enough for NUTS to mix."""
+
+REFERENCE_PRIORS: Mapping[type[Prior], Prior] = {Gamma: Gamma(4.0, 4.0), Beta: Beta(4.0, 4.0)}
+"""Of hyperparameters before the references, by the kind that they may have."""
+
+REFERENCE_VALUES = {
+    "hdp": {"gamma": 0.7},
+    "mt_hdp": {"gamma": 0.7},
+    "focused": {"alpha": 0.5},
+    "sparse_transfer": {"alpha": 0.5},
+}
+"""Hyperparameters fixed before the references, small, so that few sticks are enough."""
+
+REFERENCE_TRUNCATIONS = {False: (6, 10), True: (6, 7)}
+"""Sticks of the references, two levels; close ones (True) where the cost doubles with each."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sampler before a rung.
+
+    Attributes
+    ----------
+    model, variant, rung, budget : str
+    seed : int
+    mutant : str
+        Id of a mutant; empty for the right sampler.
+    """
+
+    model: str
+    variant: str
+    rung: str
+    budget: str = "ci"
+    seed: int = 0
+    mutant: str = ""
+
+    @property
+    def subject(self) -> str:
+        """What is judged."""
+        return f"{self.model}/{self.variant}" + (f" with {self.mutant}" if self.mutant else "")
+
+    @property
+    def stem(self) -> str:
+        """Name of its files."""
+        parts = (self.model, self.variant, self.mutant, self.rung, self.budget)
+        return ".".join(part for part in parts if part)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Of the rung."""
+        return BUDGETS[self.budget][self.rung]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What is changed in the kernels.
+
+        Mutants stay plain Python, which makes the same draws, where compiling them would take longer.
+        """
+        is_short = self.budget == "ci" and self.rung != "sbc"
+        plain = (PLAIN_PYTHON,) if self.rung == "joint" or (self.mutant and is_short) else ()
+        return (*((mutant_by_id(self.mutant).change,) if self.mutant else ()), *plain)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The sampler."""
+        return _kernels(self.model, self.changes)[self.variant]
+
+    def make_model(self) -> Model:
+        """Make the model, small, its hyperparameters sampled unless the oracle is to be exact."""
+        cls = MODELS[self.model]
+        small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
+        kinds = {name: cls().range_of(name).prior for name in cls().hyperparameters()}
+        if self.rung == "reference":
+            sampled = {name: REFERENCE_PRIORS[kind] for name, kind in kinds.items()}
+            return cls(**small, **sampled | REFERENCE_VALUES.get(self.model, {}))
+        values = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIORS
+        required = cls.kernels[self.variant].requires
+        return cls(**small, **required, **{name: values[kind] for name, kind in kinds.items()})
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that the result depends on: settings, kernels, the classes of the model, version."""
+        digest = hashlib.sha256()
+        data = (DESIGN, MICRO.words, MICRO.doc_ptr, MICRO.group)
+        for part in (self, self.settings, data, self.make_model(), source_hash(*self.changes), __version__):
+            digest.update(repr(part).encode())
+        for cls in MODELS[self.model].__mro__:
+            if cls.__module__.startswith(Model.__module__.rpartition(".")[0]):
+                digest.update(Path(inspect.getfile(cls)).read_bytes())
+        return digest.hexdigest()[:16]
+
+
+@cache
+def _kernels(model: str, changes: tuple[Change, ...]) -> dict[str, Kernel]:
+    return MODELS[model].kernels_of(load_toolbox(*changes))
+
+
+class CaseSubject(ModelSubject):
+    """The sampler of a case as a `Subject`."""
+
+    def __init__(self, case: Case):
+        design = Design.of(MICRO) if case.rung == "oracle" else DESIGN
+        super().__init__(case.make_model(), design, case.variant)
+        self.case = case
+        self.name = case.subject
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of the case."""
+        return self.case.kernel
+
+
+def rungs_of(model_id: str) -> list[str]:
+    """Rungs that a model is made for, by its card; from cheap to dear."""
+    return [rung for rung in RUNGS if rung in MODELS[model_id].card.evidence]
+
+
+def climb(
+    case: Case, store: Path | None = None, progress: Callable[[int, int], None] | None = None
+) -> Verdict:
+    """Judge a sampler on one rung.
+
+    Parameters
+    ----------
+    case : Case
+    store : Path, optional
+        Folder for what the rung may take up after an interruption.
+    progress : (done, total) -> None, optional
+    """
+    if case.rung == "joint":
+        judge = balance if case.kernel.token_step == "reversible" else joint
+        return judge(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
+    if case.rung == "reference":
+        model = case.make_model()
+        corpus = model.simulate(REFERENCE_DESIGN, np.random.default_rng(case.seed)).corpus
+        return agrees_with_references(
+            case.subject,
+            model,
+            corpus,
+            case.variant,
+            truncations=REFERENCE_TRUNCATIONS[model.largest_truncation is not None],
+            seed=case.seed,
+            progress=progress,
+            **case.settings,
+        )
+    subject = CaseSubject(case)
+    common = {"seed": case.seed, "progress": progress, **case.settings}
+    match case.rung:
+        case "oracle":
+            return agrees_with_oracle(subject, Oracle.of_model(subject.model, MICRO), MICRO, **common)
+        case "sequential":
+            return sequential(subject, **common)
+        case "geweke":
+            return geweke(subject, **common)
+        case "sbc":
+            return sbc(subject, store=store, **common)
+    raise ValueError(f"no rung {case.rung!r}; there are {', '.join(RUNGS)}")

@@ -1,0 +1,1 @@
+"""Deliberately wrong kernels, a file a family."""

@@ -1,0 +1,84 @@
+"""Deliberately wrong kernels of the models of several collections; see `mutants`."""
+
+from ..patched import Change, Mutant
+
+
+def _cclda(name: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"cclda-{name}", ("cclda",), Change("lda/cclda.py", find, replace), about, "dense")
+
+
+COLLECTIONS_MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "lengths-of-all-collections",
+        ("group_lda",),
+        Change("lda/sweeps.py", "lengths[tokens.group == g]", "lengths"),
+        "the alpha of a collection is drawn given the lengths of all documents",
+    ),
+    Mutant(
+        "topics-of-all-collections",
+        ("group_lda",),
+        Change("lda/sweeps.py", "np.count_nonzero(documents.may_have[g])", "documents.may_have.shape[1]"),
+        "the alpha of a collection is drawn as if its documents could have the topics of the others",
+    ),
+    Mutant(
+        "cclda-parts-forgotten",
+        ("cclda",),
+        Change("toolbox/random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
+        "the rate of alpha lacks the factor K",
+        "dense",
+    ),
+    _cclda(
+        "own-count-kept",
+        "                doc_count[old] -= 1\n",
+        "",
+        "a token is not taken out of the counts of its document",
+    ),
+    _cclda(
+        "shared-total-of-one",
+        "/ (topics.total[0, k] + n_words * eta)",
+        "/ (n_shared + n_words * eta)",
+        "shared words are normalised by the tokens of one collection",
+    ),
+    _cclda(
+        "origin-not-normalised",
+        " / (gamma0 + gamma1 + n_shared + n_own)",
+        "",
+        "that a topic has many tokens in a collection makes it more likely, by its counts of origins",
+    ),
+    _cclda(
+        "origins-swapped",
+        "in_document * (gamma1 + n_own)",
+        "in_document * (gamma0 + n_own)",
+        "own words have the Beta parameter of shared ones",
+    ),
+    _cclda(
+        "own-words-of-eta",
+        "/ (n_own + n_words * delta)",
+        "/ (n_own + n_words * eta)",
+        "own words are normalised with the parameter of shared ones",
+    ),
+    _cclda(
+        "shared-count-stale",
+        "    if own == 0:\n",
+        "    if own == 0 and change > 0:\n",
+        "a collection's tokens with shared words are counted in and never out",
+    ),
+    _cclda(
+        "counts-for-tables",
+        "tables1 += crt(rng, n1, gamma1)",
+        "tables1 += n1",
+        "every token with an own word has a table of its own when gamma1 is drawn",
+    ),
+    _cclda(
+        "mass-of-one-origin",
+        "log_beta_variate(rng, gamma0 + gamma1, float(n0 + n1))",
+        "log_beta_variate(rng, gamma0, float(n0 + n1))",
+        "the mass of both origins is taken for that of shared words when they are drawn",
+    ),
+    _cclda(
+        "delta-of-shared-totals",
+        "topics.delta, topics.count[1:], topics.total[1:]",
+        "topics.delta, topics.count[1:], topics.total[:1]",
+        "the parameter of own words is drawn with the totals of shared ones",
+    ),
+)

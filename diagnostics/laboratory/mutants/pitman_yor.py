@@ -1,0 +1,181 @@
+"""Deliberately wrong kernels of the models with Pitman-Yor topics; see `mutants`."""
+
+from ..patched import Change, Mutant
+
+FAMILY = ("tpyp", "hpyp", "pyp")
+STAYS = "stays = 1.0 if rule == FORCED and t == 1 else (m - t + 1.0) / (m + 1.0)"
+WEIGHTS = "return join * stays, alone * (t + 1.0) / (m + 1.0)"
+
+
+def _mutant(
+    name: str,
+    file: str,
+    find: str,
+    replace: str,
+    about: str,
+    variant: str = "forced",
+    models: tuple[str, ...] = FAMILY,
+) -> Mutant:
+    return Mutant(f"pyp-{name}", models, Change(f"pitman_yor/{file}.py", find, replace), about, variant)
+
+
+PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
+    _mutant(
+        "printed-weights",
+        "seats",
+        STAYS,
+        "stays = (m - t + 1.0) / (m + 1.0)",
+        "the only table of several tokens keeps its head, but the weights are those printed",
+    ),
+    _mutant(
+        "factors-missing",
+        "seats",
+        WEIGHTS,
+        "return join, alone",
+        "weights lack the factors (m - t + 1) / (m + 1) and (t + 1) / (m + 1)",
+    ),
+    _mutant(
+        "literal-stirling",
+        "seats",
+        "    alone = opens(scheme.ratios, a, m, t)\n",
+        "    alone = join\n",
+        "a new table has the ratio S^{m+1}_t / S^m_t",
+    ),
+    _mutant(
+        "unlocked",
+        "tokens",
+        "    if heads and t == 1 and m > 1:\n        return False\n",
+        "    if heads and t == 1 and m > 1:\n        heads = False\n",
+        "a token that heads the only table of several leaves it to them",
+        "lock",
+    ),
+    _mutant(
+        "minus-one-printed",
+        "seats",
+        "return join * (m - t + 1.0) / m, alone * t / m",
+        "return join * (m - t + 1.0) / (m + 1.0), alone * (t + 1.0) / (m + 1.0)",
+        "one token always heads a table, but the weights are those printed",
+        "minus-one",
+    ),
+    _mutant(
+        "no-table-beside",
+        "seats",
+        "return join, 1.0 if t == m else 0.0",
+        "return join, 0.0",
+        "a token opens a table only where its word has none",
+        "tables",
+    ),
+    _mutant(
+        "tables-without-base",
+        "tables",
+        "math.log(opens * ratio(scheme.ratios, m, j + 1) * h)",
+        "math.log(opens * ratio(scheme.ratios, m, j + 1))",
+        "the number of tables is drawn without regard to what they would send for",
+        "tables",
+    ),
+    _mutant(
+        "joined-without-discount",
+        "seats",
+        "return m - t * a, 1.0",
+        "return float(m), 1.0",
+        "a table of s is joined with weight s instead of s - a",
+        "seating",
+    ),
+    _mutant(
+        "base-from-prior",
+        "tables",
+        "            out[row, base.listed_topic[j] % n_topics] += base.listed_count[j]\n",
+        "            pass\n",
+        "explicit bases are drawn from their prior",
+        "explicit",
+    ),
+    _mutant(
+        "opened-without-discount",
+        "tokens",
+        "(b + discount * restaurants.tables[group, k]) / (b + n_customers)",
+        "b / (b + n_customers)",
+        "a new table has weight b instead of b + a T",
+    ),
+    _mutant(
+        "base-normaliser",
+        "tokens",
+        "in_document * opens / (restaurants.n_words[0] * base.eta[0] + base.total[at_base])",
+        "in_document * opens / (base.eta[0] + base.total[at_base])",
+        "the normaliser of the base has gamma instead of V gamma",
+    ),
+    _mutant(
+        "stale-mass",
+        "tokens",
+        "    mass += weigh_topic(documents, restaurants, scheme, scratch, group, new)\n",
+        "    weigh_topic(documents, restaurants, scheme, scratch, group, new)\n",
+        "the mass is not updated for the topic that a token moved to",
+    ),
+    _mutant(
+        "first-order-dropped",
+        "state",
+        "    u = rng.random() * n_tables\n",
+        "    u = 0.0\n",
+        "of the tables of a word the one is taken away that is listed first",
+        models=("tpyp",),
+    ),
+    _mutant(
+        "known-base-without-association",
+        "tables",
+        "out[k] += p * known.probability[first + v, k]",
+        "out[k] += known.probability[first + v, k]",
+        "given its base, a topic has words as if all associations were as strong",
+        "explicit",
+        models=("tpyp",),
+    ),
+    _mutant(
+        "order-without-association",
+        "state",
+        "return p * (base.eta[0] + count)",
+        "return base.eta[0] + count",
+        "what a table sends for does not depend on how often that becomes its word",
+        models=("tpyp",),
+    ),
+    _mutant(
+        "all-bases-one",
+        "tokens",
+        "    at_base = restaurants.base_of_group[group] * restaurants.b.size + k\n",
+        "    at_base = k\n",
+        "the normaliser of a base is that of the first group's",
+        models=("pyp",),
+    ),
+    _mutant(
+        "concentration-jacobian",
+        "hyper",
+        "out = target.prior[0] * x - target.prior[1] * b",
+        "out = (target.prior[0] - 1.0) * x - target.prior[1] * b",
+        "the slice move on log b lacks the Jacobian of the logarithm",
+    ),
+    _mutant(
+        "concentration-flat",
+        "hyper",
+        "            out += math.lgamma(b + 1.0) - math.lgamma(b + target.customers[g])\n",
+        "            out += math.lgamma(b) - math.lgamma(b + target.customers[g])\n",
+        "the density of b has one Γ(b) / Γ(b + 1) too many",
+    ),
+    _mutant(
+        "discount-without-tables",
+        "hyper",
+        "                out += log_steps(target.b[k], a, target.tables[g, k] - 1)\n",
+        "                pass\n",
+        "the density of a lacks the factors b + n a",
+    ),
+    _mutant(
+        "discount-of-larger-tables",
+        "hyper",
+        "target.joined[size] * math.log(size - 1 + rest)",
+        "target.joined[size] * math.log(size + rest)",
+        "the density of a takes each table for one customer larger than it is",
+    ),
+    Mutant(
+        "pyp-stirling-diagonal",
+        FAMILY,
+        Change("toolbox/stirling.py", "2.0 / (n * (n - 1.0) * (1.0 - discount))", "2.0 / (n * (n - 1.0))"),
+        "S^n_n / S^n_{n-1} as without a discount",
+        "forced",
+    ),
+)

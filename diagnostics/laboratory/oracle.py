@@ -1,0 +1,316 @@
+"""Exact posteriors of micro corpora, and the agreement of a chain with them.
+
+Every value of the discrete latents is enumerated. Hyperparameters that are sampled are integrated over their
+prior by randomised quasi-Monte Carlo: scrambled Sobol points through the prior's quantile function, in
+independent replicates whose spread gives a standard error on every number (Owen 1997). Fixed hyperparameters
+leave nothing to integrate, and all is exact.
+
+References
+----------
+.. [1] A. B. Owen (1997). Monte Carlo variance of scrambled net quadrature. SIAM J. Numer. Anal. 34(5).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from arviz_stats.base.array import array_stats
+from scipy.stats import qmc
+from scipy.stats import t as student_t
+
+from ...zoo.contract import Design, Model, Prior
+from ...zoo.corpus import Corpus
+from .subject import Bench, Subject, name_of, reports_broken
+from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
+
+
+class Estimate(NamedTuple):
+    """A number, or an array of them, and its standard error; 0 where it is exact."""
+
+    mean: np.ndarray
+    se: np.ndarray
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Posterior over all values of the discrete latents.
+
+    Attributes
+    ----------
+    assignments : int (A, N)
+        All values of ``z``.
+    log_joint : float (R, S, A)
+        Log probability of each of them and the data, at hyperparameter node s of replicate r. Within a
+        replicate the nodes have equal weight.
+    hyper : mapping of str to float (R, S, …)
+        Hyperparameters at the nodes.
+    """
+
+    assignments: np.ndarray
+    log_joint: np.ndarray
+    hyper: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, assignments: Iterable[np.ndarray], log_joint: Callable[[np.ndarray], float]) -> "Oracle":
+        """Oracle of any model whose latents are all discrete, from its log joint alone."""
+        values = np.array(list(assignments))
+        return cls(values, np.array([log_joint(z) for z in values])[None, None], {})
+
+    @classmethod
+    def of_model(
+        cls, model: Model, corpus: Corpus, replicates: int = 8, nodes: int = 64, seed: int = 0
+    ) -> "Oracle":
+        """Oracle of a model of the zoo on a micro corpus.
+
+        Parameters
+        ----------
+        model : Model
+        corpus : Corpus
+            At most about 8 tokens.
+        replicates, nodes : int
+            Independent point sets and their size, a power of two; both are 1 if no hyperparameter is sampled.
+        seed : int
+        """
+        design = Design.of(corpus)
+        if not model.sampled():
+            replicates = nodes = 1
+        points = [
+            _hyperparameter_nodes(model, design, nodes, np.random.default_rng([seed, r]))
+            for r in range(replicates)
+        ]
+        values = np.array(list(model.assignments(corpus)))
+        log_joint = [
+            [[model.log_marginal(z, corpus, hyper) for z in values] for hyper in row] for row in points
+        ]
+        hyper = {name: np.array([[node[name] for node in row] for row in points]) for name in model.sampled()}
+        return cls(values, np.array(log_joint), hyper)
+
+    def expectation(self, values: np.ndarray) -> Estimate:
+        """Posterior mean of a function of the discrete latents.
+
+        Parameters
+        ----------
+        values : float (A, …)
+            Value of the function at each assignment.
+        """
+        return self._ratio(np.tensordot(self._weights.sum(1), values, axes=(1, 0)))
+
+    def hyperparameter(self, name: str) -> Estimate:
+        """Posterior mean of a hyperparameter that is sampled."""
+        return self._ratio(np.einsum("rs,rs...->r...", self._weights.sum(2), self.hyper[name]))
+
+    @property
+    def log_evidence(self) -> Estimate:
+        """Log probability of the data."""
+        sums = self._weights.sum((1, 2))
+        mean = np.asarray(self.log_joint.max() + np.log(sums.mean() / self.log_joint.shape[1]))
+        return Estimate(mean, _standard_error(sums / sums.mean()))
+
+    @property
+    def probabilities(self) -> Estimate:
+        """Posterior of each assignment, (A,)."""
+        return self._ratio(self._weights.sum(1))
+
+    @property
+    def same_topic(self) -> Estimate:
+        """P(z_i = z_j) for all pairs, (N, N)."""
+        z = self.assignments
+        return self.expectation((z[:, :, None] == z[:, None, :]).astype(float))
+
+    @property
+    def n_topics(self) -> Estimate:
+        """Distribution of the number of topics in use; entry t of (N + 1,) is P(t topics)."""
+        counts = np.array([np.unique(z).size for z in self.assignments])
+        return self.expectation((counts[:, None] == np.arange(self.assignments.shape[1] + 1)).astype(float))
+
+    @property
+    def _weights(self) -> np.ndarray:
+        return np.exp(self.log_joint - self.log_joint.max())
+
+    def _ratio(self, numerators: np.ndarray) -> Estimate:
+        """Ratio of means over replicates, numerators (R, …) to normalising constants, by the delta method."""
+        constants = self._weights.sum((1, 2))
+        mean = numerators.mean(0) / constants.mean()
+        residuals = (numerators - np.multiply.outer(constants, mean)) / constants.mean()
+        return Estimate(mean, _standard_error(residuals))
+
+
+def _standard_error(replicates: np.ndarray) -> np.ndarray:
+    n = replicates.shape[0]
+    return np.zeros(replicates.shape[1:]) if n == 1 else replicates.std(axis=0, ddof=1) / np.sqrt(n)
+
+
+def _hyperparameter_nodes(
+    model: Model, design: Design, nodes: int, rng: np.random.Generator
+) -> list[dict[str, np.ndarray]]:
+    template = model.draw_hyperparameters(design, rng)
+    priors = {name: prior for name, prior in model.hyperparameters().items() if isinstance(prior, Prior)}
+    if not priors:
+        return [template]
+    sizes = [template[name].size for name in priors]
+    uniform = qmc.Sobol(sum(sizes), rng=rng).random(nodes)
+    columns = np.split(uniform, np.cumsum(sizes)[:-1], axis=1)
+    drawn = {name: prior.quantile(u) for (name, prior), u in zip(priors.items(), columns, strict=True)}
+    return [
+        template | {name: drawn[name][s].reshape(template[name].shape) for name in priors}
+        for s in range(nodes)
+    ]
+
+
+@reports_broken("oracle")
+def agrees_with_oracle(
+    subject: Subject,
+    oracle: Oracle,
+    data: Any,
+    *,
+    labels: Callable[[Any], np.ndarray] = lambda latents: latents["z"],
+    chains: int = 4,
+    draws: int = 10_000,
+    warmup: int = 200,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Verdict:
+    """Compare long chains on `data` with the exact posterior.
+
+    Compared are P(z_i = z_j) of all pairs, the distribution of the number of topics, and the mean of each
+    hyperparameter of the oracle that the subject has among its quantities.
+
+    Parameters
+    ----------
+    subject : Subject
+        Its prior draws must fit `data`, unless it has a ``start``.
+    oracle : Oracle
+        Of `data`.
+    data : data of the subject
+    labels : (latents) -> int (N,)
+        Topics of the tokens.
+    chains, draws, warmup : int
+    false_alarm_rate : float
+        Over all numbers together; it holds as far as means over chains are normal.
+    seed : int
+    progress : (done, total) -> None, optional
+        Called with the chains that are done.
+
+    Returns
+    -------
+    Verdict
+        ``table`` holds for each number the chains' mean and MCSE, the exact value and its standard error,
+        z-score and p-value.
+    """
+    rng = np.random.default_rng(seed)
+    bench = Bench(subject)
+    bench.check_that_it_moves(rng)
+    probe = _Probe(oracle, labels)
+    paths = []
+    for done in range(chains):
+        kept = islice(bench.transitions(rng, bench.start(rng, data), data), warmup, warmup + draws)
+        paths.append([probe(moved) for moved in kept])
+        if progress is not None:
+            progress(done + 1, chains)
+    path = np.moveaxis(np.array(paths), 2, 0)
+    mean = path.mean((1, 2))
+    mcse = np.array([_mcse(one) for one in path])
+    least = np.maximum(mcse, probe.least_error(chains * draws))
+    z = (mean - probe.exact.mean) / np.hypot(least, probe.exact.se)
+    # Welch and Satterthwaite: few replicates of the oracle make for Student's law, exact ones for the normal.
+    freedom = np.full(z.size, np.inf)
+    inexact = probe.exact.se > 0
+    ratio = least[inexact] / probe.exact.se[inexact]
+    freedom[inexact] = (len(oracle.log_joint) - 1) * (1.0 + ratio**2) ** 2
+    table = table_of(
+        probe.names,
+        p_value=2.0 * student_t.sf(np.abs(z), freedom),
+        z=z,
+        mean=mean,
+        mcse=mcse,
+        exact=probe.exact.mean,
+        se=probe.exact.se,
+    )
+    figures = {"chains": chains, "draws": draws, "assignments": len(oracle.assignments), "seed": seed}
+    return judge("oracle", name_of(subject), table, false_alarm_rate, figures)
+
+
+class _Probe:
+    """What is compared with an oracle: indicators of pairs and of numbers of topics, then hyperparameters."""
+
+    def __init__(self, oracle: Oracle, labels: Callable[[Any], np.ndarray]):
+        n = oracle.assignments.shape[1]
+        self.labels = labels
+        self.pairs = np.triu_indices(n, 1)
+        self.counts = np.arange(1, n + 1)
+        self.hyper = list(oracle.hyper)
+        same, topics = oracle.same_topic, oracle.n_topics
+        hyper = [oracle.hyperparameter(name) for name in self.hyper]
+        self.exact = Estimate(
+            *(
+                np.concatenate([a[self.pairs], b[1:], *(np.ravel(c) for c in rest)])
+                for a, b, *rest in zip(same, topics, *hyper, strict=True)
+            )
+        )
+        self.n_indicators = self.pairs[0].size + n
+        self.names = [f"same_topic[{i},{j}]" for i, j in zip(*self.pairs, strict=True)]
+        self.names += [f"n_topics = {t}" for t in self.counts]
+        for name, estimate in zip(self.hyper, hyper, strict=True):
+            index = np.ndindex(estimate.mean.shape)
+            self.names += [name + (f"[{','.join(map(str, i))}]" if i else "") for i in index]
+
+    def __call__(self, latents: Any) -> np.ndarray:
+        z = np.asarray(self.labels(latents))
+        same = z[self.pairs[0]] == z[self.pairs[1]]
+        topics = np.unique(z).size == self.counts
+        return np.concatenate([same, topics, *(np.ravel(latents[name]) for name in self.hyper)], dtype=float)
+
+    def least_error(self, draws: int) -> np.ndarray:
+        """Return the error of independent draws: a chain that misses a rare event has an MCSE of 0."""
+        least = np.full(self.exact.mean.size, np.finfo(float).tiny)
+        p = np.clip(self.exact.mean[: self.n_indicators], 0.0, 1.0)
+        least[: self.n_indicators] = np.maximum(np.sqrt(p * (1.0 - p) / draws), 1e-12)
+        return least
+
+
+def _mcse(chains: np.ndarray) -> float:
+    return 0.0 if np.ptp(chains) == 0 else float(array_stats.mcse(chains, method="mean"))  # type: ignore[arg-type]
+
+
+def gibbs_matrix(
+    assignments: np.ndarray,
+    conditional: Callable[[np.ndarray, int], np.ndarray],
+    canonical: Callable[[np.ndarray], np.ndarray] = lambda z: z,
+) -> np.ndarray:
+    """Exact transition matrix of a systematic scan, one site after the other.
+
+    Parameters
+    ----------
+    assignments : int (A, N)
+        All states.
+    conditional : (z, i) -> float (M,)
+        Weights, up to a constant, with which the sampler sets ``z[i]`` to 0, …, M - 1.
+    canonical : (z) -> z
+        Representative of the state that `z` stands for, where labels are exchangeable.
+
+    Returns
+    -------
+    float (A, A)
+        Rows are where the scan starts.
+    """
+    index = {tuple(z): a for a, z in enumerate(assignments)}
+    sweep = np.eye(len(assignments))
+    for i in range(assignments.shape[1]):
+        site = np.zeros_like(sweep)
+        for a, z in enumerate(assignments):
+            weights = np.asarray(conditional(z.copy(), i), float)
+            for label, probability in enumerate(weights / weights.sum()):
+                moved = z.copy()
+                moved[i] = label
+                if probability > 0:
+                    site[a, index[tuple(canonical(moved))]] += probability
+        sweep = sweep @ site
+    return sweep
+
+
+def invariance_residual(transition: np.ndarray, law: np.ndarray) -> float:
+    """``||law K - law||_1``: 0, up to rounding, if `law` is stationary under the matrix `transition`."""
+    return float(np.abs(law @ transition - law).sum())

@@ -1,0 +1,215 @@
+"""Replications of simulation-based calibration: in blocks, in parallel, and kept on disk as they come."""
+
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from arviz_stats.base.array import array_stats
+from joblib import Parallel, delayed
+
+from ...zoo.files import claim
+from .subject import Bench, Subject, name_of
+
+BLOCK = 20
+"""Replications that are stored together."""
+
+
+class Joint(Protocol):
+    """Where the true latents of a replication and its data come from."""
+
+    def draw(self, bench: Bench, rng: np.random.Generator, index: int) -> tuple[Any, Any]:
+        """Latents and data of replication `index`."""
+        ...
+
+    def start(self, bench: Bench, rng: np.random.Generator, index: int, data: Any) -> Any:
+        """Latents from which the chain of replication `index` starts, independent of the true ones."""
+        ...
+
+
+class PriorJoint:
+    """The model's own joint law."""
+
+    def draw(self, bench: Bench, rng: np.random.Generator, index: int) -> tuple[Any, Any]:
+        """Latents from the prior, and data."""
+        return bench.draw_joint(rng)
+
+    def start(self, bench: Bench, rng: np.random.Generator, index: int, data: Any) -> Any:
+        """Where the subject starts, or another draw from the prior."""
+        return bench.start(rng, data)
+
+
+class PosteriorJoint:
+    """The joint law given observed data: old and new data together, and their latents.
+
+    Parameters
+    ----------
+    observed : data
+    posterior : list of latents
+        Draws given `observed`, one a replication.
+    """
+
+    def __init__(self, observed: Any, posterior: list[Any]):
+        self.observed = observed
+        self.posterior = posterior
+
+    def draw(self, bench: Bench, rng: np.random.Generator, index: int) -> tuple[Any, Any]:
+        """One draw of the posterior, extended by new data."""
+        return bench.extend(rng, self.posterior[index], self.observed)
+
+    def start(self, bench: Bench, rng: np.random.Generator, index: int, data: Any) -> Any:
+        """Latents from a draw far away in the chain; its new data are thrown away."""
+        far = (index + len(self.posterior) // 2) % len(self.posterior)
+        return bench.extend(rng, self.posterior[far], self.observed)[0]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What determines the result of a run, besides the subject.
+
+    Attributes
+    ----------
+    replications : int
+    draws : int
+        Posterior draws a replication, with which the true value is ranked.
+    warmup, thin : int
+        Transitions before the first draw, and from draw to draw.
+    seed : int
+    """
+
+    replications: int
+    draws: int
+    warmup: int
+    thin: int
+    seed: int
+
+    def blocks(self) -> Iterator[range]:
+        """Replications of each block."""
+        for start in range(0, self.replications, BLOCK):
+            yield range(start, min(start + BLOCK, self.replications))
+
+
+def normalised_ranks(truth: np.ndarray, draws: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Ranks of `truth` among `draws` as numbers in [0, 1].
+
+    Ties are broken at random, and the rank r of L draws becomes (r + U) / (L + 1) with U uniform: then the
+    numbers are exactly uniform if truth and draws are exchangeable, whatever L and however many ties
+    (Modrák et al. 2023, Section 2).
+
+    Parameters
+    ----------
+    truth : float (Q,)
+    draws : float (L, Q)
+    rng : Generator
+    """
+    less = np.sum(draws < truth, axis=0)
+    equal = np.sum(draws == truth, axis=0)
+    return (less + rng.integers(0, equal + 1) + rng.random(truth.size)) / (draws.shape[0] + 1)
+
+
+def replicate(bench: Bench, joint: Joint, plan: Plan, index: int) -> tuple[np.ndarray, np.ndarray]:
+    """Normalised ranks and effective sample sizes of one replication, each float (Q,)."""
+    rng = np.random.default_rng([plan.seed, index])
+    latents, data = joint.draw(bench, rng, index)
+    truth = bench.measure(latents, data)
+    chain = bench.transitions(rng, joint.start(bench, rng, index, data), data)
+    last = plan.warmup + plan.draws * plan.thin
+    kept = islice(chain, plan.warmup + plan.thin - 1, last, plan.thin)
+    draws = np.array([bench.measure(latents, data) for latents in kept])
+    return normalised_ranks(truth, draws, rng), effective_sizes(draws)
+
+
+def effective_sizes(draws: np.ndarray) -> np.ndarray:
+    """Effective sample size of each quantity in one chain, NaN where it is constant.
+
+    Parameters
+    ----------
+    draws : float (L, Q)
+
+    Returns
+    -------
+    float (Q,)
+    """
+    sizes = np.full(draws.shape[1], np.nan)
+    moving = np.ptp(draws, axis=0) > 0
+    if moving.any() and draws.shape[0] >= 4:
+        sizes[moving] = array_stats.ess(draws.T[moving][:, None, :], method="mean")
+    return sizes
+
+
+def run_blocks(
+    subject: Subject,
+    joint: Joint,
+    plan: Plan,
+    store: Path | None,
+    n_jobs: int,
+    backend: str | None,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks and effective sizes of all replications, each float (replication, Q).
+
+    Blocks that `store` holds are read, the others run and stored. A replication depends on the seed and its
+    own number alone, so the result does not depend on who computes it, or when.
+
+    Raises
+    ------
+    ValueError
+        `store` holds another run.
+    """
+    blocks = list(plan.blocks())
+    if store is not None:
+        claim(store, {"subject": name_of(subject), "joint": type(joint).__name__, **asdict(plan)})
+    done = {i: found for i, block in enumerate(blocks) if (found := _read(store, i, len(block))) is not None}
+    finished = sum(len(blocks[i]) for i in done)
+    if progress is not None:
+        progress(finished, plan.replications)
+    tasks = (
+        delayed(_run_block)(subject, joint, plan, i, block, store)
+        for i, block in enumerate(blocks)
+        if i not in done
+    )
+    results = Parallel(n_jobs=n_jobs, backend=backend, return_as="generator_unordered")(tasks)
+    for i, result in results:  # type: ignore[misc]
+        done[i] = result
+        finished += len(blocks[i])
+        if progress is not None:
+            progress(finished, plan.replications)
+    ranks, sizes = zip(*(done[i] for i in range(len(blocks))), strict=True)
+    return np.concatenate(ranks), np.concatenate(sizes)
+
+
+def _run_block(
+    subject: Subject, joint: Joint, plan: Plan, number: int, block: range, store: Path | None
+) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
+    bench = Bench(subject)
+    ranks, sizes = map(np.array, zip(*(replicate(bench, joint, plan, i) for i in block), strict=True))
+    if store is not None:
+        _write(_block_path(store, number), {"ranks": ranks, "ess": sizes})
+    return number, (ranks, sizes)
+
+
+def _block_path(store: Path, number: int) -> Path:
+    return store / f"block-{number:05d}.npz"
+
+
+def _write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write beside, then rename: a block is there in full or not at all."""
+    beside = path.with_suffix(".part")
+    with open(beside, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+    os.replace(beside, path)
+
+
+def _read(store: Path | None, number: int, replications: int) -> tuple[np.ndarray, np.ndarray] | None:
+    if store is None or not _block_path(store, number).exists():
+        return None
+    try:
+        with np.load(_block_path(store, number), allow_pickle=False) as arrays:
+            ranks, sizes = arrays["ranks"], arrays["ess"]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+    return (ranks, sizes) if ranks.shape[0] == replications else None

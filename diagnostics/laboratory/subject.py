@@ -1,0 +1,264 @@
+"""The subject of a test: anything that can draw from its prior, make data, and move given data."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from itertools import islice
+from typing import Any, Concatenate, Protocol
+
+import numpy as np
+
+from ...zoo.contract import Design, Kernel, Latents, Model, Probes
+from ...zoo.corpus import Corpus
+from .verdict import FALSE_ALARM_RATE, Verdict
+
+SIGNIFICANT_DIGITS = 10
+"""Test quantities are rounded to these, or the order of summation would break ties that the model makes."""
+
+
+class Subject(Protocol):
+    """What the laboratory needs to know of a sampler and its model; latents and data may be of any type.
+
+    A subject may also have a ``name``; ``transitions(rng, latents, data)``, an endless iterator over the
+    latents of one chain on one data set, where that is cheaper than calling ``transition`` again and again;
+    ``start(rng, data)``, latents from which a chain on `data` can start, where draws from the prior cannot;
+    and ``extend(rng, latents, data)``, which posterior SBC needs: it draws new data, with latents of their
+    own, given the latents of the old data, and returns latents and data of old and new together.
+    A sampler that cannot be put at given latents says so by ``starts_by_itself = True``; then only rungs that
+    throw the beginning of a chain away, `agrees_with_oracle` and `sbc`, can judge it.
+    """
+
+    def draw_latents(self, rng: np.random.Generator) -> Any:
+        """Draw latent variables from the prior."""
+        ...
+
+    def draw_data(self, rng: np.random.Generator, latents: Any) -> Any:
+        """Draw data given the latent variables."""
+        ...
+
+    def transition(self, rng: np.random.Generator, latents: Any, data: Any) -> Any:
+        """Latents after one step of the sampler, which should leave p(latents | data) invariant."""
+        ...
+
+    def quantities(self, latents: Any, data: Any) -> Mapping[str, Any]:
+        """Test quantities by name: finite scalars or vectors, of the same shape at every call."""
+        ...
+
+
+class ModelSubject:
+    """A model of the zoo and one of its kernels as a `Subject`.
+
+    Parameters
+    ----------
+    model : Model
+    design : Design
+        Of the data that are simulated.
+    variant : str, optional
+        Of the kernel.
+    probes : Probes, optional
+        Where the test quantities look; the default depends on the design alone.
+    """
+
+    def __init__(
+        self, model: Model, design: Design, variant: str | None = None, probes: Probes | None = None
+    ):
+        self.model = model
+        self.design = design
+        self.variant = variant
+        self.model.kernel(variant)  # raises now, and not in the middle of a test, if there is none
+        n_tokens = int(np.sum(design.doc_lengths))
+        self.probes = probes or Probes.of(design.corpus(np.zeros(n_tokens, np.int32)))
+        self.name = model.card.id if variant is None else f"{model.card.id}/{variant}"
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel; looked up anew in every process, as compiled functions do not survive a journey."""
+        return self.model.kernel(self.variant)
+
+    def draw_latents(self, rng: np.random.Generator) -> Latents:
+        """Draw latent variables from the prior."""
+        return self.model.simulate(self.design, rng).latents
+
+    def draw_data(self, rng: np.random.Generator, latents: Latents) -> Corpus:
+        """Draw a corpus given the latent variables."""
+        return self.model.resample_data(latents, self.design, rng)
+
+    def start(self, rng: np.random.Generator, data: Corpus) -> Latents:
+        """Latents from which a chain on `data` starts."""
+        return self.model.initial_latents(data, rng)
+
+    def transitions(self, rng: np.random.Generator, latents: Latents, data: Corpus) -> Iterator[Latents]:
+        """Latents after each further sweep."""
+        kernel = self.kernel
+        state = kernel.load(latents, data, self.model)
+        while True:
+            state = kernel.step(rng, state)
+            yield kernel.snapshot(state)
+
+    def transition(self, rng: np.random.Generator, latents: Latents, data: Corpus) -> Latents:
+        """Latents after one sweep."""
+        return next(self.transitions(rng, latents, data))
+
+    def quantities(self, latents: Latents, data: Corpus) -> Mapping[str, np.ndarray]:
+        """Test quantities of the model."""
+        return self.model.quantities(latents, data, self.probes)
+
+
+class BrokenSubject(Exception):
+    """A subject cannot be judged. The message is one line that says why."""
+
+
+@contextmanager
+def _blaming(function: str) -> Iterator[None]:
+    try:
+        yield
+    except BrokenSubject:
+        raise
+    except Exception as error:
+        first_line = str(error).partition("\n")[0]
+        raise BrokenSubject(f"{function} raised {type(error).__name__}: {first_line}") from error
+
+
+def name_of(subject: Any) -> str:
+    """Name under which `subject` is reported."""
+    return getattr(subject, "name", type(subject).__name__)
+
+
+class Bench:
+    """Asks a subject and checks its answers; what is wrong with them becomes a `BrokenSubject`.
+
+    Attributes
+    ----------
+    shapes : dict of str to tuple
+        Shape of each test quantity, as it was first seen.
+    """
+
+    def __init__(self, subject: Subject):
+        self.subject = subject
+        self.shapes: dict[str, tuple[int, ...]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the scalar quantities; entries of vectors are numbered, as in ``same_topic[3]``."""
+        return [
+            name if shape == () else f"{name}[{','.join(map(str, index))}]"
+            for name, shape in self.shapes.items()
+            for index in np.ndindex(shape)
+        ]
+
+    def draw_joint(self, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Latents from the prior and data given them."""
+        with _blaming("draw_latents"):
+            latents = self.subject.draw_latents(rng)
+        return latents, self.draw_data(rng, latents)
+
+    def draw_data(self, rng: np.random.Generator, latents: Any) -> Any:
+        """Draw data given latents."""
+        with _blaming("draw_data"):
+            return self.subject.draw_data(rng, latents)
+
+    def start(self, rng: np.random.Generator, data: Any) -> Any:
+        """Latents from which a chain on `data` starts: the subject's own, or a draw from the prior."""
+        start = getattr(self.subject, "start", None)
+        if start is None:
+            return self.draw_joint(rng)[0]
+        with _blaming("start"):
+            return start(rng, data)
+
+    def extend(self, rng: np.random.Generator, latents: Any, data: Any) -> tuple[Any, Any]:
+        """Old and new data together, and their latents."""
+        extend = getattr(self.subject, "extend", None)
+        if extend is None:
+            raise BrokenSubject("posterior SBC needs a subject with extend(rng, latents, data)")
+        with _blaming("extend"):
+            return extend(rng, latents, data)
+
+    def transitions(self, rng: np.random.Generator, latents: Any, data: Any) -> Iterator[Any]:
+        """Latents after each further transition given `data`."""
+        with _blaming("transition"):
+            chain = getattr(self.subject, "transitions", None)
+            if chain is not None:
+                yield from _until_closed(chain(rng, latents, data))
+            while chain is None:
+                latents = self.subject.transition(rng, latents, data)
+                yield latents
+
+    def after(self, n: int, rng: np.random.Generator, latents: Any, data: Any) -> Any:
+        """Latents after `n` transitions from given latents."""
+        if getattr(self.subject, "starts_by_itself", False):
+            raise BrokenSubject("the sampler starts by itself, and cannot be put at given latents")
+        return next(islice(self.transitions(rng, latents, data), n - 1, None))
+
+    def measure(self, latents: Any, data: Any) -> np.ndarray:
+        """Test quantities in one flat float array, rounded to ten significant digits."""
+        with _blaming("quantities"):
+            values = {
+                name: np.asarray(value, float)
+                for name, value in self.subject.quantities(latents, data).items()
+            }
+        shapes = {name: value.shape for name, value in values.items()}
+        if not self.shapes:
+            self.shapes = shapes
+        if not values:
+            raise BrokenSubject("quantities returned nothing")
+        if shapes != self.shapes:
+            changed = next(n for n in {**shapes, **self.shapes} if shapes.get(n) != self.shapes.get(n))
+            raise BrokenSubject(
+                f"quantity {changed!r} changed shape: expected {self.shapes.get(changed)}, "
+                f"found {shapes.get(changed)}"
+            )
+        flat = np.concatenate([value.ravel() for value in values.values()])
+        if not np.isfinite(flat).all():
+            bad = int(np.argmin(np.isfinite(flat)))
+            raise BrokenSubject(f"quantity {self.names[bad]!r}: expected a finite number, found {flat[bad]}")
+        return _rounded(flat)
+
+    def check_that_it_moves(self, rng: np.random.Generator, data_sets: int = 10, steps: int = 10) -> None:
+        """Raise `BrokenSubject` unless some transition changes some quantity.
+
+        A sampler that stays where it is leaves every distribution invariant, so no test of invariance
+        would notice.
+        """
+        for _ in range(data_sets):
+            latents, data = self.draw_joint(rng)
+            before = self.measure(latents, data)
+            for moved in islice(self.transitions(rng, latents, data), steps):
+                if np.any(self.measure(moved, data) != before):
+                    return
+        raise BrokenSubject(
+            f"the sampler never moved: no quantity changed in {steps} transitions "
+            f"on each of {data_sets} data sets"
+        )
+
+
+def _until_closed(chain: Iterator[Any]) -> Iterator[Any]:
+    yield from chain
+    raise BrokenSubject("transitions ended, where an endless iterator was expected")
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        magnitude = np.floor(np.log10(np.abs(values)))
+    scale = 10.0 ** np.clip(SIGNIFICANT_DIGITS - 1 - np.nan_to_num(magnitude, neginf=0.0), -300, 300)
+    return np.where(values == 0, 0.0, np.round(values * scale) / scale)
+
+
+def reports_broken[**P](
+    rung: str,
+) -> Callable[[Callable[Concatenate[Subject, P], Verdict]], Callable[Concatenate[Subject, P], Verdict]]:
+    """Turn a `BrokenSubject` that leaves the decorated rung into a verdict."""
+
+    def decorate(
+        test: Callable[Concatenate[Subject, P], Verdict],
+    ) -> Callable[Concatenate[Subject, P], Verdict]:
+        @wraps(test)
+        def run(subject: Subject, *args: P.args, **kwargs: P.kwargs) -> Verdict:
+            try:
+                return test(subject, *args, **kwargs)
+            except BrokenSubject as error:
+                rate = float(kwargs.get("false_alarm_rate", FALSE_ALARM_RATE))  # type: ignore[arg-type]
+                return Verdict(rung, name_of(subject), "broken", f"{error}.", rate)
+
+        return run
+
+    return decorate

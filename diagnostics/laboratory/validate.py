@@ -1,0 +1,156 @@
+"""Climb the ladder of evidence with a model of the zoo, and with its mutants."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from ...zoo.models import MODELS
+from .archive import Archive, Record
+from .ladder import BUDGETS, RUNGS, Case, climb, rungs_of
+from .mutants.registry import MUTANTS, mutants_of
+from .verdict import Verdict
+
+type Progress = Callable[[Case, int, int], None]
+
+STORE = Path("out/validation")
+"""Default folder of results."""
+
+
+def cases_of(
+    model_id: str,
+    rungs: Sequence[str] | None = None,
+    variant: str | None = None,
+    budget: str = "ci",
+    seed: int = 0,
+) -> list[Case]:
+    """Cases of a model: its variants, each on the given rungs.
+
+    Parameters
+    ----------
+    model_id : str
+    rungs : sequence of str, optional
+        All that the model's card claims and the budget has, unless given. The references judge the first
+        variant only: they say nothing of one kernel that another rung does not say sooner.
+    variant : str, optional
+        All that are exact, unless given. One whose tokens move given more than the latents has no rung
+        ``joint``.
+    budget : str
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        There is no such model, rung, variant or budget.
+    """
+    _check("model", model_id, MODELS)
+    _check("budget", budget, BUDGETS)
+    climbed = [rung for rung in rungs_of(model_id) if rung in BUDGETS[budget]]
+    for rung in rungs or ():
+        _check("rung", rung, RUNGS)
+        _check(f"rung of {model_id} at budget {budget}", rung, climbed)
+    variants = MODELS[model_id].kernels
+    default = next(iter(variants))
+    if variant is not None:
+        _check(f"variant of {model_id}", variant, variants)
+    return [
+        Case(model_id, name, rung, budget, seed)
+        for name in ([variant] if variant else [v for v, kernel in variants.items() if kernel.exact])
+        for rung in climbed
+        if rung in (rungs or climbed)
+        and (rung != "reference" or name == default)
+        and (rung != "joint" or variants[name].token_step != "augmented")
+    ]
+
+
+def mutant_cases(
+    model_id: str, rungs: Sequence[str] | None = None, variant: str | None = None, seed: int = 0
+) -> list[Case]:
+    """Cases of the mutants of a model, each as its own variant; at budget ``ci``, where they must die."""
+    cases = cases_of(model_id, rungs, variant, "ci", seed)
+    return [
+        replace(case, mutant=mutant.id)
+        for mutant in mutants_of(model_id)
+        for case in cases
+        if case.variant == mutant.variant
+    ]
+
+
+def _check(what: str, found: str, known: Iterable[str]) -> None:
+    if found not in known:
+        raise ValueError(f"no {what} {found!r}; there are {', '.join(known)}")
+
+
+def judge_case(case: Case, archive: Archive, progress: Progress | None = None) -> Record:
+    """Record of a case: the archive's, or a new one that is put there."""
+    record = archive.find(case)
+    if record is None:
+        start = time.perf_counter()
+        report = None if progress is None else lambda done, total: progress(case, done, total)
+        verdict = climb(case, archive.unfinished(case), report)
+        if case.mutant:
+            verdict = replace(verdict, groups={})  # nobody looks at the draws of so many
+        record = archive.put(case, verdict, time.perf_counter() - start)
+    return record
+
+
+def validate(cases: Sequence[Case], store: Path = STORE, progress: Progress | None = None) -> list[Verdict]:
+    """Judge samplers of the zoo.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        As `cases_of` makes them.
+    store : Path
+        Folder of results. A case that has been judged before, by the same code and settings, is read.
+    progress : (case, done, total) -> None, optional
+        Called as each rung goes on.
+
+    Returns
+    -------
+    list of Verdict
+        One a case.
+    """
+    archive = Archive(store)
+    for case in cases:
+        judge_case(case, archive, progress)
+    return [archive.verdict(case) for case in cases]
+
+
+def until_killed(
+    cases: Iterable[Case], archive: Archive, progress: Progress | None = None
+) -> Iterator[Record]:
+    """Judge mutants, each of them until a rung rejects it."""
+    for _, of_mutant in groupby(cases, key=lambda case: (case.model, case.mutant)):
+        for case in of_mutant:
+            record = judge_case(case, archive, progress)
+            yield record
+            if record.status != "passed":
+                break
+
+
+def judge_all(cases: Sequence[Case], store: Path, n_jobs: int, done: Callable[[Record], None]) -> None:
+    """Judge cases in parallel processes; `done` is called with each record as it comes.
+
+    Raises
+    ------
+    ValueError
+        `store` holds a file that is no record.
+    """
+    archive = Archive(store)
+    tasks = (delayed(judge_case)(case, archive) for case in cases)
+    for record in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+        done(record)  # type: ignore[arg-type]
+
+
+def survivors(records: Iterable[Record]) -> list[str]:
+    """Mutants that no rung has rejected."""
+    killed: dict[str, bool] = {}
+    for record in records:
+        name = record.case.mutant
+        killed[name] = killed.get(name, False) or record.status != "passed"
+    order = [mutant.id for mutant in MUTANTS]
+    return sorted((name for name in killed if not killed[name]), key=order.index)

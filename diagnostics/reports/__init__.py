@@ -1,0 +1,1 @@
+"""Reports of fits and of verdicts, and their plots."""

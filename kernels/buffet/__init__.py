@@ -1,0 +1,1 @@
+"""Samplers of the models in which a buffet (Indian buffet process) turns topics on."""

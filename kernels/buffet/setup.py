@@ -1,0 +1,139 @@
+"""How states of the samplers of the sparse transfer topic model are made, widened and checked."""
+
+import numpy as np
+
+from ..toolbox.sides import check_counts, dirichlet_topics, tokens_of
+from .state import (
+    LEAST,
+    BuffetPrior,
+    MaskScratch,
+    SparseTransferState,
+    TaskLengths,
+    TaskMasks,
+)
+
+
+def with_room(state: SparseTransferState) -> SparseTransferState:
+    """Copy of `state` with room for twice as many topics, and for those of its longest document."""
+    longest = int(np.diff(state.tokens.doc_ptr).max(initial=0))
+    extra = state.masks.n_on.size + longest + max(0, int(state.scratch.progress[2])) + 1
+
+    def wider(array: np.ndarray, fill: float = 0) -> np.ndarray:
+        room = np.full((*array.shape[:-1], array.shape[-1] + extra), fill, array.dtype)
+        room[..., : array.shape[-1]] = array
+        return room
+
+    masks, scratch = state.masks, state.scratch
+    return state._replace(
+        topics=state.topics._replace(total=wider(state.topics.total)),
+        masks=TaskMasks(
+            weight=wider(masks.weight),
+            log_weight=wider(masks.log_weight, -np.inf),
+            count=wider(masks.count),
+            n_on=wider(masks.n_on),
+            shape=wider(masks.shape),
+            stick=wider(masks.stick),
+            version=masks.version,
+        ),
+        scratch=scratch._replace(
+            doc_count=wider(scratch.doc_count), scores=wider(scratch.scores), closed=wider(scratch.closed)
+        ),
+    )
+
+
+def make_state(
+    words, doc_ptr, group, n_words, z, log_weight, shape, eta, lengths, prior, opening
+) -> SparseTransferState:
+    """State that stands at topics `z` (-1 throughout: not seated yet) and the given masks and weights.
+
+    Parameters
+    ----------
+    log_weight : float (C, K)
+    shape : float (K,)
+    eta : float
+    lengths : sequence of (rate, offset (J,), coefficient (J,))
+        One a task.
+    prior : dict
+        Fields of `BuffetPrior`.
+    opening : float (C,)
+        See `MaskScratch`.
+    """
+    tokens = tokens_of(words, doc_ptr, group, z)
+    n_tasks, n_topics = np.shape(log_weight)
+    capacity = n_topics + 64
+    doc_task = tokens.group.astype(np.int64)
+    masks = TaskMasks(
+        weight=np.zeros((n_tasks, capacity)),
+        log_weight=np.full((n_tasks, capacity), -np.inf),
+        count=np.zeros((n_tasks, capacity), np.int64),
+        n_on=np.zeros(capacity, np.int64),
+        shape=np.zeros(capacity),
+        stick=np.zeros(capacity),
+        version=np.zeros(1, np.int64),
+    )
+    masks.log_weight[:, :n_topics] = log_weight
+    masks.weight[:] = _weight_of(masks.log_weight)
+    masks.n_on[:n_topics] = np.count_nonzero(masks.log_weight > -np.inf, axis=0)[:n_topics]
+    if not np.all(masks.n_on[:n_topics]):
+        raise ValueError(
+            f"topic {masks.n_on.argmin()}: expected it to be on in some task, found it off in all"
+        )
+    masks.shape[:n_topics] = shape
+    task_of = np.repeat(doc_task, np.diff(tokens.doc_ptr))
+    seated = tokens.topic >= 0
+    np.add.at(masks.count, (task_of[seated], tokens.topic[seated]), 1)
+    terms = [len(offset) for _, offset, _ in lengths]
+    return SparseTransferState(
+        tokens=tokens,
+        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, eta),
+        masks=masks,
+        lengths=TaskLengths(
+            n_tokens=np.bincount(task_of, minlength=n_tasks).astype(np.int64),
+            rate=np.array([rate for rate, _, _ in lengths], float),
+            ptr=np.concatenate([[0], np.cumsum(terms)]).astype(np.int64),
+            offset=np.concatenate([np.array(offset, float) for _, offset, _ in lengths]),
+            coefficient=np.concatenate([np.array(c, float) for _, _, c in lengths]),
+            doc_order=np.argsort(doc_task, kind="stable").astype(np.int64),
+            doc_ptr=np.concatenate([[0], np.cumsum(np.bincount(doc_task, minlength=n_tasks))]).astype(
+                np.int64
+            ),
+        ),
+        prior=BuffetPrior(**prior),
+        scratch=MaskScratch(
+            doc_count=np.zeros(capacity, np.int64),
+            scores=np.zeros(capacity + 1),
+            closed=np.zeros((n_tasks, capacity)),
+            opening=np.array(opening, float),
+            block=np.zeros(n_words, np.int64),
+            mass=np.zeros(n_tasks),
+            rate=np.zeros(n_tasks),
+            version=np.full(n_tasks, -1, np.int64),
+            progress=np.array([0, 0, -1], np.int64),
+            level=np.zeros(1),
+        ),
+    )
+
+
+def _weight_of(log_weight: np.ndarray) -> np.ndarray:
+    return np.where(log_weight > -np.inf, np.maximum(np.exp(log_weight), LEAST), 0.0)
+
+
+def check(state: SparseTransferState) -> None:
+    """Recount the statistics of `state`; raise AssertionError where one differs."""
+    check_counts(state.tokens, state.topics)
+    masks, tokens = state.masks, state.tokens
+    count = np.zeros_like(masks.count)
+    np.add.at(count, (np.repeat(tokens.group, np.diff(tokens.doc_ptr)), tokens.topic), 1)
+    on = masks.log_weight > -np.inf
+    if np.any(count != masks.count):
+        raise AssertionError("the tokens of topics in tasks differ from a recount")
+    if np.any(masks.n_on != on.sum(axis=0)):
+        raise AssertionError("the tasks that have a topic differ from a recount")
+    if not np.allclose(masks.weight, _weight_of(masks.log_weight), rtol=1e-12, atol=0.0):
+        raise AssertionError("a weight differs from the exponential of its logarithm")
+    if np.any(masks.count[~on]):
+        raise AssertionError("a task has tokens in a topic that it has turned off")
+    if np.any(masks.n_on[: state.topics.n_topics[0]] == 0):
+        raise AssertionError("a represented topic is off in every task")
+    if np.any(state.scratch.block) or np.any(state.scratch.doc_count):
+        raise AssertionError("working memory was left dirty")

@@ -1,0 +1,1 @@
+"""Samplers of the hierarchical Dirichlet processes of two and three levels."""

@@ -1,0 +1,1 @@
+"""Samplers of latent Dirichlet allocation and of its models of collections."""

@@ -1,0 +1,1 @@
+"""Samplers of topics under Pitman-Yor processes."""

@@ -1,0 +1,328 @@
+"""Topics that are Pitman-Yor processes, one a group, around bases that groups may share.
+
+    phi0_bk ~ Dirichlet(gamma),   phi_gk ~ PYP(a, b_k, P_g phi0_bk),   b = base of group g
+
+With phi and phi0 integrated out, the customers of restaurant (g, k) are the tokens of topic k in group g.
+Each table serves one word w and has sent for a word v of the base, which P_g turns into w with probability
+p_wv. Of the seating only counts are kept: for each word its customers m and tables t, and how many tables
+sent for v. The base sees tables as a Dirichlet topic sees tokens.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..toolbox.jit import borrowing_kernel, chosen_by_type
+from ..toolbox.sides import DirichletTopics, Tokens, list_token, unlist_token
+
+
+class Restaurants(NamedTuple):
+    """Customers and tables, as one short list of (topic, customers, tables) for each word of each group.
+
+    Attributes
+    ----------
+    cell_ptr : int64 (G V + 1,)
+        Where the list of cell ``g V + w`` begins; it has room for all tokens of word w in group g.
+    n_listed : int32 (G V,)
+    listed_topic, listed_customers, listed_tables : int32 (N,)
+    customers, tables : int64 (G, K)
+        M and T.
+    base : DirichletTopics
+        Tables by the word that they sent for, q: word ``b V + v`` and topic ``b K + k``; its eta is gamma.
+    base_of_group : int64 (G,)
+    b : float64 (K,)
+    n_words : int64 (1,)
+    """
+
+    cell_ptr: np.ndarray
+    n_listed: np.ndarray
+    listed_topic: np.ndarray
+    listed_customers: np.ndarray
+    listed_tables: np.ndarray
+    customers: np.ndarray
+    tables: np.ndarray
+    base: DirichletTopics
+    base_of_group: np.ndarray
+    b: np.ndarray
+    n_words: np.ndarray
+
+
+class SameWord(NamedTuple):
+    """P = I: a table sends for the word that it serves. `nothing` is empty."""
+
+    nothing: np.ndarray
+
+
+class Associations(NamedTuple):
+    """Sparse P_g, and the words that the tables of each cell sent for.
+
+    Attributes
+    ----------
+    row_ptr : int64 (G V + 1,)
+    column : int32 (nnz,)
+    weight : float64 (nnz,)
+        Row ``g V + w`` holds the v with p_wv > 0, and these.
+    row_sum : float64 (G V,)
+    n_orders : int32 (G V,)
+        Tables of each cell; their places start at `Restaurants.cell_ptr`.
+    order_topic, order_word : int32 (N,)
+        Topic of each table, and the word that it sent for.
+    """
+
+    row_ptr: np.ndarray
+    column: np.ndarray
+    weight: np.ndarray
+    row_sum: np.ndarray
+    n_orders: np.ndarray
+    order_topic: np.ndarray
+    order_word: np.ndarray
+
+
+@chosen_by_type(0)
+def sources(orders, n_words, cell):
+    """First place, and the one after the last, of the words that tables of the cell may send for."""
+
+
+@chosen_by_type(0)
+def source(orders, place):
+    """Word v at a place, and p_wv."""
+
+
+@chosen_by_type(0)
+def row_sum(orders, cell):
+    """Sum of p_wv over v."""
+
+
+@chosen_by_type(0)
+def keep_order(orders, restaurants, cell, topic, v):
+    """Remember that a new table of the cell sent for `v`."""
+
+
+@chosen_by_type(1)
+def drop_order(rng, orders, restaurants, cell, topic, n_tables):
+    """Forget one of the `n_tables` tables of `topic` in the cell, at random; return what it sent for."""
+
+
+@sources.implement(SameWord)
+def _sources_same(orders, n_words, cell):
+    w = cell % n_words
+    return w, w + 1
+
+
+@source.implement(SameWord)
+def _source_same(orders, place):
+    return place, 1.0
+
+
+@row_sum.implement(SameWord)
+def _row_sum_same(orders, cell):
+    return 1.0
+
+
+@keep_order.implement(SameWord)
+def _keep_same(orders, restaurants, cell, topic, v):
+    pass
+
+
+@drop_order.implement(SameWord)
+def _drop_same(rng, orders, restaurants, cell, topic, n_tables):
+    return cell % restaurants.n_words[0]
+
+
+@sources.implement(Associations)
+def _sources_associated(orders, n_words, cell):
+    return orders.row_ptr[cell], orders.row_ptr[cell + 1]
+
+
+@source.implement(Associations)
+def _source_associated(orders, place):
+    return np.int64(orders.column[place]), orders.weight[place]
+
+
+@row_sum.implement(Associations)
+def _row_sum_associated(orders, cell):
+    return orders.row_sum[cell]
+
+
+@keep_order.implement(Associations)
+def _keep_associated(orders, restaurants, cell, topic, v):
+    place = restaurants.cell_ptr[cell] + orders.n_orders[cell]
+    orders.order_topic[place] = topic
+    orders.order_word[place] = v
+    orders.n_orders[cell] += 1
+
+
+@drop_order.implement(Associations)
+def _drop_associated(rng, orders, restaurants, cell, topic, n_tables):
+    u = rng.random() * n_tables
+    start = restaurants.cell_ptr[cell]
+    last = start + orders.n_orders[cell] - 1
+    found = start
+    for j in range(start, last + 1):
+        if orders.order_topic[j] == topic:
+            found = j
+            u -= 1.0
+            if u < 0.0:
+                break
+    v = orders.order_word[found]
+    orders.order_topic[found] = orders.order_topic[last]
+    orders.order_word[found] = orders.order_word[last]
+    orders.n_orders[cell] -= 1
+    return np.int64(v)
+
+
+@borrowing_kernel
+def count_at_base(base, word, topic):
+    """Tables of `topic` that sent for `word`; both as the base numbers them."""
+    for j in range(base.word_ptr[word], base.word_ptr[word] + base.n_listed[word]):
+        if base.listed_topic[j] == topic:
+            return base.listed_count[j]
+    return np.int32(0)
+
+
+@borrowing_kernel
+def source_weight(orders, restaurants, group, topic, place):
+    """``p_wv (gamma + q_kv)`` of the word v at a place of `sources`."""
+    base, b = restaurants.base, restaurants.base_of_group[group]
+    v, p = source(orders, place)
+    count = count_at_base(base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
+    return p * (base.eta[0] + count)
+
+
+@borrowing_kernel
+def draw_order(rng, orders, restaurants, group, cell, topic):
+    """Draw the word that a new table sends for, with weights p_wv (gamma + q_kv)."""
+    start, end = sources(orders, restaurants.n_words[0], cell)
+    chosen = start
+    if end > start + 1:
+        total = 0.0
+        for place in range(start, end):
+            total += source_weight(orders, restaurants, group, topic, place)
+        u = rng.random() * total
+        for place in range(start, end):
+            chosen = place
+            u -= source_weight(orders, restaurants, group, topic, place)
+            if u < 0.0:
+                break
+    return source(orders, chosen)[0]
+
+
+@borrowing_kernel
+def count_order(restaurants, group, topic, v):
+    """Count at the base that a table sent for `v`."""
+    b = restaurants.base_of_group[group]
+    list_token(restaurants.base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
+
+
+@borrowing_kernel
+def discount_order(restaurants, group, topic, v):
+    """Undo `count_order`."""
+    b = restaurants.base_of_group[group]
+    unlist_token(restaurants.base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
+
+
+@borrowing_kernel
+def find_entry(restaurants, cell, topic):
+    """Place of a topic in the list of a cell; the end of the list where it is not in it."""
+    start = restaurants.cell_ptr[cell]
+    end = start + restaurants.n_listed[cell]
+    for j in range(start, end):
+        if restaurants.listed_topic[j] == topic:
+            return j
+    return end
+
+
+@borrowing_kernel
+def seat(restaurants, group, cell, topic, opens_table):
+    """Count a customer, and the table if it opens one, everywhere but at the base."""
+    place = find_entry(restaurants, cell, topic)
+    if place == restaurants.cell_ptr[cell] + restaurants.n_listed[cell]:
+        restaurants.listed_topic[place] = topic
+        restaurants.listed_customers[place] = 0
+        restaurants.listed_tables[place] = 0
+        restaurants.n_listed[cell] += 1
+    restaurants.listed_customers[place] += 1
+    restaurants.customers[group, topic] += 1
+    if opens_table:
+        restaurants.listed_tables[place] += 1
+        restaurants.tables[group, topic] += 1
+
+
+@borrowing_kernel
+def unseat(restaurants, group, cell, place, takes_table):
+    """Take a customer out of the entry at `place`, with a table or not, everywhere but at the base."""
+    topic = restaurants.listed_topic[place]
+    restaurants.customers[group, topic] -= 1
+    restaurants.listed_customers[place] -= 1
+    if takes_table:
+        restaurants.tables[group, topic] -= 1
+        restaurants.listed_tables[place] -= 1
+    if restaurants.listed_customers[place] == 0:
+        last = restaurants.cell_ptr[cell] + restaurants.n_listed[cell] - 1
+        restaurants.listed_topic[place] = restaurants.listed_topic[last]
+        restaurants.listed_customers[place] = restaurants.listed_customers[last]
+        restaurants.listed_tables[place] = restaurants.listed_tables[last]
+        restaurants.n_listed[cell] -= 1
+
+
+@borrowing_kernel
+def seat_all(tokens, restaurants, orders, association):
+    """Seat the tokens that have a topic; ``association[i]`` is -1 unless token i heads a table."""
+    n_words = restaurants.n_words[0]
+    for d in range(tokens.group.size):
+        group = tokens.group[d]
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            topic = tokens.topic[i]
+            if topic >= 0:
+                cell = group * n_words + tokens.words[i]
+                seat(restaurants, group, cell, topic, association[i] >= 0)
+                if association[i] >= 0:
+                    count_order(restaurants, group, topic, association[i])
+                    keep_order(orders, restaurants, cell, topic, association[i])
+
+
+def cells_of(tokens: Tokens, n_words: int) -> np.ndarray:
+    """Cell ``g V + w`` of each token, int64 (N,)."""
+    return np.repeat(tokens.group.astype(np.int64), np.diff(tokens.doc_ptr)) * n_words + tokens.words
+
+
+def empty_restaurants(
+    tokens: Tokens,
+    n_words: int,
+    base_of_group: np.ndarray,
+    b: np.ndarray,
+    gamma: float,
+    most_orders: np.ndarray,
+) -> Restaurants:
+    """Restaurants without customers, with room for all tokens.
+
+    Parameters
+    ----------
+    most_orders : int (B V,)
+        Tables that could send for each word of each base.
+    """
+    n_groups, n_topics = len(base_of_group), len(b)
+    occurrences = np.bincount(cells_of(tokens, n_words), minlength=n_groups * n_words)
+    n_bases, n_tokens = len(most_orders) // n_words, tokens.words.size
+    room_at_base = np.minimum(most_orders, n_topics)  # one entry a topic
+    return Restaurants(
+        cell_ptr=np.concatenate([[0], np.cumsum(occurrences)]).astype(np.int64),
+        n_listed=np.zeros(n_groups * n_words, np.int32),
+        listed_topic=np.zeros(n_tokens, np.int32),
+        listed_customers=np.zeros(n_tokens, np.int32),
+        listed_tables=np.zeros(n_tokens, np.int32),
+        customers=np.zeros((n_groups, n_topics), np.int64),
+        tables=np.zeros((n_groups, n_topics), np.int64),
+        base=DirichletTopics(
+            total=np.zeros(n_bases * n_topics, np.int64),
+            word_ptr=np.concatenate([[0], np.cumsum(room_at_base)]).astype(np.int64),
+            n_listed=np.zeros(n_bases * n_words, np.int32),
+            listed_topic=np.zeros(room_at_base.sum(), np.int32),
+            listed_count=np.zeros(room_at_base.sum(), np.int32),
+            eta=np.array([float(gamma)]),
+            n_topics=np.array([n_bases * n_topics], np.int64),
+        ),
+        base_of_group=np.ascontiguousarray(base_of_group, np.int64),
+        b=np.array(b, float),
+        n_words=np.array([n_words], np.int64),
+    )

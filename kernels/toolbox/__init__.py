@@ -1,0 +1,1 @@
+"""What the samplers of several families share: compilation, variates, sides, passes over tokens."""

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.laboratory.geweke import Scale, geweke, welch
+
+
+def test_right_subjects_pass(normal, chinese):
+    for subject in (normal(), normal(correlation=0.98), chinese()):
+        verdict = geweke(subject, draws=500, chains=20, transitions=30, seed=1)
+        assert verdict.passed, verdict
+
+
+def test_z_scores_have_variance_one_under_strong_autocorrelation(normal):
+    # Independent chains make valid batches however slowly they move. 40 runs; mean of z^2 has expectation a
+    # little above 1 (Student with few degrees of freedom) and a standard error of 0.15.
+    z = [
+        geweke(normal(correlation=0.99), draws=200, chains=20, transitions=20, seed=s).table["z"].values[:2]
+        for s in range(40)
+    ]
+    assert 0.5 < np.mean(np.square(z)) < 1.7
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_wrong_subjects_are_rejected(normal, chinese, seed):
+    for subject in (normal(width=1.6), chinese(mistake="smoothing")):
+        verdict = geweke(subject, draws=1000, chains=30, transitions=50, seed=seed)
+        assert verdict.status == "rejected", verdict
+
+
+def test_heavy_tails_are_logged_and_clipped(normal, broken):
+    # exp(3 mu) has hardly usable moments; on the log scale it is mu again.
+    heavy = broken(quantities=lambda latents, data: {"weight": np.exp(3 * latents)})
+    table = geweke(heavy, draws=500, chains=20, transitions=20, seed=1).table
+    assert table["quantity"].values.tolist() == ["log weight, moment 1", "log weight, moment 2"]
+    assert table["is_log"].all()
+    draws = np.random.default_rng(0).standard_cauchy(5000)
+    scaled = Scale(draws)(np.array([-1e9, 0.0, 1e9]))
+    assert np.all(np.isfinite(scaled))
+    assert np.ptp(scaled) < 100
+
+
+def test_pp_points_and_draws_are_kept(normal, tmp_path):
+    verdict = geweke(normal(), draws=200, chains=5, transitions=10, seed=1)
+    pp = verdict.groups["pp"]
+    assert pp["independent"].dims == ("quantity", "point")
+    assert np.abs(pp["independent"] - pp["successive"]).max() < 0.5
+    assert verdict.groups["draws"]["successive"].shape == (4, 5, 10)
+    verdict.tree().to_netcdf(tmp_path / "geweke.nc")
+
+
+def test_welch_on_constants():
+    ones = np.ones((4, 5))
+    assert welch(np.ones(10), ones) == (0.0, 1.0)
+    z, p_value = welch(np.zeros(10), ones)
+    assert np.isposinf(z)
+    assert p_value == 0.0

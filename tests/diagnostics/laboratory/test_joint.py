@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.laboratory.joint import Conditional, joint_ratio, joint_ratio_test
+
+WORDS = np.array([0, 1, 0, 1, 1])
+
+
+def _conditionals(subject):
+    """Single-site conditionals of the toy at a few states."""
+    rng = np.random.default_rng(0)
+    for state in range(5):
+        z = subject.draw_latents(rng)["z"]
+        for i in range(z.size):
+            weights = subject.conditional(z, i, WORDS)
+            labels = np.flatnonzero(weights)
+            candidates = [np.where(np.arange(z.size) == i, k, z) for k in labels]
+            yield Conditional(f"z[{i}], state {state}", candidates, np.log(weights[labels]))
+
+
+def _test(subject):
+    return joint_ratio_test("toy", lambda z: subject.log_joint(z, WORDS), _conditionals(subject))
+
+
+def test_right_conditionals_pass(chinese):
+    verdict = _test(chinese(n=5))
+    assert verdict.passed, verdict
+    assert verdict.figures["conditionals"] == 25
+    assert verdict.figures["largest"] < 1e-12
+
+
+@pytest.mark.parametrize("mistake", ["count", "smoothing"])
+def test_wrong_conditionals_are_rejected(chinese, mistake):
+    verdict = _test(chinese(n=5, mistake=mistake))
+    assert verdict.status == "rejected"
+    assert verdict.figures["largest"] > 0.1
+
+
+def test_forbidden_candidates():
+    log_joint = {"a": 0.0, "b": -np.inf}.__getitem__
+    assert joint_ratio(log_joint, ["a", "b"], np.array([3.0, -np.inf])) == 0.0
+    assert joint_ratio(log_joint, ["a", "b"], np.array([3.0, 0.0])) == np.inf
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="expected one a candidate"):
+        joint_ratio(lambda z: 0.0, ["a", "b"], np.zeros(3))
+    assert joint_ratio_test("toy", lambda z: 0.0, []).status == "broken"
+    not_a_number = Conditional("z", "ab", np.array([0.0, np.nan]))
+    assert joint_ratio_test("toy", lambda z: 0.0, [not_a_number]).status == "rejected"

@@ -1,0 +1,82 @@
+"""Every mutant applies, and some of them die here; all of them do in `make validate`."""
+
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.laboratory.ladder import DESIGN, PRIORS, Case, climb
+from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS, mutants_of
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_toolbox, source_hash
+from bnpzoo.zoo.models import MODELS
+
+SAMPLERS = [(model, variant) for model, cls in MODELS.items() for variant in cls.kernels]
+
+
+def test_ids_are_unique():
+    assert len({mutant.id for mutant in MUTANTS}) == len(MUTANTS)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_six_mutants_a_model(model):
+    assert len(mutants_of(model)) >= 6
+    assert {mutant.variant for mutant in mutants_of(model)} <= {*MODELS[model].kernels}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
+def test_every_mutant_applies(mutant):
+    assert source_hash(mutant.change) != source_hash()
+
+
+@pytest.mark.parametrize(
+    "change", [Change("toolbox/random.py", "no such text", ""), Change("nowhere.py", "x", "")]
+)
+def test_a_change_that_does_not_apply(change):
+    with pytest.raises(ValueError, match="expected once, found 0 times"):
+        load_toolbox(change)
+
+
+@pytest.mark.parametrize(("model_id", "variant"), SAMPLERS)
+def test_plain_python_makes_the_same_draws(model_id, variant):
+    model = Case(model_id, variant, "sequential").make_model()
+    latents, corpus = model.simulate(DESIGN, np.random.default_rng(3))
+    ends = []
+    for toolbox in (load_toolbox(), load_toolbox(PLAIN_PYTHON)):
+        kernel = MODELS[model_id].kernels_of(toolbox)[variant]
+        state, rng = kernel.load(latents, corpus, model), np.random.default_rng(4)
+        for _ in range(20):
+            state = kernel.step(rng, state)
+        ends.append(kernel.snapshot(state))
+    for name, value in ends[0].items():
+        np.testing.assert_allclose(value, ends[1][name], rtol=1e-9, err_msg=name)
+
+
+DYING = [
+    ("lda", "normaliser-dropped", "joint"),
+    ("lda", "document-count-kept", "joint"),
+    ("lda", "parts-forgotten", "sequential"),
+    ("hdp", "stale-mass", "joint"),
+    ("hdp", "whole-rest-for-new", "oracle"),
+    ("hdp", "renumbered-too-late", "sequential"),
+    ("mt_hdp", "stale-coefficient", "joint"),
+    ("mt_hdp", "task-tables-not-drawn", "sequential"),
+]
+
+
+@pytest.mark.parametrize(("model", "mutant", "rung"), DYING)
+def test_mutants_die(model, mutant, rung):
+    (found,) = [m for m in MUTANTS if m.id == mutant]
+    verdict = climb(Case(model, found.variant, rung, mutant=mutant))
+    assert verdict.status != "passed", verdict
+
+
+@pytest.mark.parametrize(
+    ("model", "rung"), [("lda", "sequential"), ("hdp", "oracle"), ("mt_hdp", "sequential")]
+)
+def test_right_kernels_live(model, rung):
+    """Each is rejected with probability 1e-5 at most, were the seed not fixed."""
+    verdict = climb(Case(model, "sparse", rung))
+    assert verdict.passed, verdict
+
+
+def test_hyperparameters_move_before_most_rungs():
+    for model in MODELS:
+        case = Case(model, next(iter(MODELS[model].kernels)), "sequential")
+        assert {*case.make_model().hyperparameters().values()} <= {*PRIORS.values()}

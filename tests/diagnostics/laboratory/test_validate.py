@@ -1,0 +1,185 @@
+"""Cases, the archive of verdicts, the kill matrix, the report and the evidence page."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import xarray as xr
+from bnpzoo.diagnostics.laboratory import ladder, validate
+from bnpzoo.diagnostics.laboratory.archive import Archive
+from bnpzoo.diagnostics.laboratory.geweke import geweke
+from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, DESIGN, RUNGS, Case, CaseSubject
+from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
+from bnpzoo.diagnostics.laboratory.sbc import sbc
+from bnpzoo.diagnostics.laboratory.verdict import Verdict
+from bnpzoo.diagnostics.reports import evidence
+from bnpzoo.diagnostics.reports.validation import kill_matrix, write_validation_report
+from bnpzoo.zoo.contract import Probes
+from bnpzoo.zoo.models import MODELS
+
+
+@pytest.fixture
+def climbed(monkeypatch):
+    """Cases that were really judged; the verdict on a mutant is a rejection by the rung sequential."""
+    judged = []
+
+    def climb(case, store=None, progress=None):
+        judged.append(case)
+        if progress is not None:
+            progress(1, 1)
+        status = "rejected" if case.mutant and case.rung == "sequential" else "passed"
+        table = xr.Dataset({"p_value": ("quantity", [0.25])}, {"quantity": ["<i>x</i> | y"]})
+        figures = dict.fromkeys(("conditionals", "largest", "chains", "draws", "samples", "rounds"), 3.0)
+        return Verdict(case.rung, case.subject, status, "As <b>expected</b>.", 1e-5, table, figures)
+
+    monkeypatch.setattr(validate, "climb", climb)
+    return judged
+
+
+def test_cases_of_a_model():
+    found = validate.cases_of("hdp")
+    assert [case.rung for case in found] == [*BUDGETS["ci"], *BUDGETS["ci"]]
+    assert {case.variant for case in found} == {"sparse", "dense"}
+    assert [c.rung for c in validate.cases_of("hdp", ["sbc", "joint"], "dense")] == ["joint", "sbc"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ldaa",), "no model 'ldaa'; there are lda"),
+        (("lda", ["jont"]), "no rung 'jont'; there are joint"),
+        (("lda", None, "fast"), "no variant of lda 'fast'; there are sparse, dense"),
+        (("lda", None, None, "huge"), "no budget 'huge'; there are ci, full"),
+    ],
+)
+def test_cases_that_are_not(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        validate.cases_of(*arguments)
+
+
+def test_every_case_has_settings_and_a_small_model():
+    for budget in BUDGETS:
+        for case in evidence.round_of(budget):
+            assert case.settings
+            assert case.make_model().card.id == case.model
+    assert MODELS["lda"]().n_topics > Case("lda", "sparse", "sbc").make_model().n_topics
+
+
+def test_nothing_is_judged_twice(tmp_path, climbed):
+    wanted = validate.cases_of("lda", ["joint", "geweke"])
+    first = validate.validate(wanted, tmp_path)
+    again = validate.validate(wanted, tmp_path)
+    assert climbed == wanted
+    assert [str(v) for v in first] == [str(v) for v in again]
+    validate.validate(validate.cases_of("lda", ["joint", "geweke"], seed=1), tmp_path)
+    assert len(climbed) == 2 * len(wanted)
+
+
+def test_a_change_of_settings_is_judged_anew(tmp_path, climbed, monkeypatch):
+    wanted = validate.cases_of("lda", ["joint"], "sparse")
+    validate.validate(wanted, tmp_path)
+    monkeypatch.setitem(ladder.BUDGETS["ci"], "joint", {"states": 7})
+    validate.validate(wanted, tmp_path)
+    assert len(climbed) == 2
+
+
+def test_what_a_verdict_depends_on():
+    case = Case("hdp", "sparse", "sbc")
+    others = [
+        dataclasses.replace(case, **change)
+        for change in ({"variant": "dense"}, {"seed": 1}, {"budget": "full"}, {"mutant": "stale-mass"})
+    ]
+    assert len({one.fingerprint for one in (case, *others)}) == 5
+
+
+def test_verdicts_survive_the_archive(tmp_path):
+    case = Case("lda", "sparse", "joint")
+    archive = Archive(tmp_path / "new" / "folder")
+    table = xr.Dataset({"difference": ("quantity", [1e-12, np.inf])}, {"quantity": ["a", "b"]})
+    draws = xr.Dataset({"x": (("chain", "draw"), np.eye(3))})
+    verdict = Verdict(
+        "joint", case.subject, "rejected", "No.", 0.0, table, {"largest": np.inf}, {"draws": draws}
+    )
+    record = archive.put(case, verdict, 1.234)
+    assert (record.status, record.seconds) == ("rejected", 1.2)
+    assert archive.find(case) == record
+    assert [*archive.records()] == [record]
+    assert record.is_current
+    assert not dataclasses.replace(record, case=dataclasses.replace(case, mutant="no more")).is_current
+    read = archive.verdict(case)
+    assert str(read) == str(verdict)
+    assert read.figures == verdict.figures
+    xr.testing.assert_identical(read.table, table)
+    xr.testing.assert_identical(read.groups["draws"], draws)
+
+
+def test_a_file_that_is_no_record(tmp_path):
+    (tmp_path / "lda.sparse.joint.ci.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"lda.sparse.joint.ci.json: expected the record of a verdict"):
+        list(Archive(tmp_path).records())
+
+
+def test_mutants_until_they_are_killed(tmp_path, climbed):
+    wanted = validate.mutant_cases("lda", ["joint", "oracle", "sequential", "geweke"])
+    records = list(validate.until_killed(wanted, Archive(tmp_path)))
+    assert {record.case.rung for record in records} == {"joint", "oracle", "sequential"}
+    assert validate.survivors(records) == []
+    survived = [record for record in records if record.case.rung != "sequential"]
+    assert "stale-mass" in validate.survivors(survived)
+    matrix = kill_matrix(records)
+    assert matrix[0]["status"] == {"joint": "passed", "oracle": "passed", "sequential": "rejected"}
+    assert all(row["killed"] for row in matrix)
+
+
+def test_the_report_is_one_safe_page(tmp_path, climbed):
+    subject = CaseSubject(Case("lda", "sparse", "sbc"))
+    subject.probes = Probes.of(DESIGN.corpus(np.zeros(18, int)), most=1)  # eight quantities
+    verdicts = [
+        geweke(subject, draws=100, chains=5, transitions=5),
+        sbc(subject, replications=20, draws=7, thin=1),
+        *validate.validate(validate.cases_of("lda", ["joint"], "sparse"), tmp_path),
+    ]
+    mutants = validate.until_killed(validate.mutant_cases("lda", ["joint"]), Archive(tmp_path))
+    page = tmp_path / "page.html"
+    write_validation_report(page, verdicts, list(mutants))
+    html = page.read_text()
+    assert html.count("<figure>") == html.count('viewBox="0 0 630 252"') == 2
+    assert "&lt;i&gt;x&lt;/i&gt;" in html
+    assert "<b>" not in html
+    assert "survives" in html
+    assert "http" not in html.replace("http-equiv", "").replace("http://www.w3.org", "")
+
+
+def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
+    wanted = validate.cases_of("hdp", ["joint", "oracle"], "sparse")
+    wanted += validate.mutant_cases("hdp", ["joint", "sequential"], "sparse")
+    archive = Archive(tmp_path)
+    records = [validate.judge_case(case, archive) for case in wanted]
+    date = records[0].date[:10]
+    page = evidence.evidence_page(archive.records())
+    row = next(line for line in page.splitlines() if line.startswith("| hdp | sparse |"))
+    assert row.split(" | ")[2] == f"passed (ci)<br>3 conditionals, within 3<br>{date}"
+    assert row.split(" | ")[4] == "not run"
+    n = sum(mutant.variant == "sparse" for mutant in mutants_of("hdp"))
+    assert f"{n} of {n} are killed on at least one rung." in page
+    assert "| hdp/sparse | stale-mass |" in page
+    monkeypatch.setattr(ladder, "__version__", "0.0.0")
+    assert "passed (ci)" not in evidence.evidence_page(archive.records())
+
+
+def test_the_evidence_page_when_nothing_is_stored(tmp_path):
+    page = evidence.evidence_page(Archive(tmp_path).records())
+    assert "Not run." in page
+    assert page.partition("## Mutants")[0].count("not run") == len(RUNGS) * sum(
+        len(cls.kernels) for cls in MODELS.values()
+    )
+
+
+@pytest.mark.parametrize(("rung", "status"), [("sequential", 0), ("joint", 1)])
+def test_a_round(tmp_path, climbed, monkeypatch, capsys, rung, status):
+    cases = [*validate.cases_of("lda", ["joint"]), *validate.mutant_cases("lda", [rung], "dense")]
+    monkeypatch.setattr(evidence, "round_of", lambda budget: cases)
+    page = tmp_path / "evidence.md"
+    assert evidence.main(["--store", str(tmp_path), "--page", str(page), "--jobs", "1"]) == status
+    assert f"{len(cases)}/{len(cases)}" in capsys.readouterr().err
+    assert f"{1 - status} of 1 are killed" in page.read_text()

@@ -1,0 +1,429 @@
+"""Steps of the Pitman-Yor kernels against a plain density, all outcomes of all draws followed."""
+
+import itertools
+import math
+from collections import Counter
+from importlib import import_module
+
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_toolbox
+from bnpzoo.diagnostics.laboratory.token_law import outcomes
+from bnpzoo.kernels.pitman_yor.seats import SCHEMES
+from scipy.special import gammaln, logsumexp
+
+PARTS = (
+    "pitman_yor.sweeps",
+    "pitman_yor.state",
+    "pitman_yor.tokens",
+    "pitman_yor.tables",
+    "pitman_yor.hyper",
+    "toolbox.token_pass",
+    "toolbox.jit",
+)
+
+
+class Plain:
+    """Modules of the kernels in plain Python, perhaps with changes in their source."""
+
+    def __init__(self, *changes):
+        name = load_toolbox(PLAIN_PYTHON, *changes).__name__
+        for part in PARTS:
+            setattr(self, part.rpartition(".")[2], import_module(f"{name}.{part}"))
+
+
+PLAIN = Plain()
+NAMES = ("alpha", "b", "a", "gamma")
+FIXED = dict.fromkeys(NAMES, (0.0, 0.0))
+P_GENERAL = (
+    np.array([[0.7, 0.2, 0.0], [0.3, 0.5, 0.4], [0.0, 0.3, 0.6]]),
+    np.array([[0.5, 0.0, 0.1], [0.5, 0.6, 0.0], [0.0, 0.4, 0.9]]),
+)
+P_SAME = (np.eye(3), np.eye(3))
+
+
+def rows_of(matrices):
+    """Arrays of P, as kernels take them."""
+    stacked = np.concatenate(matrices)
+    row, column = np.nonzero(stacked)
+    row_ptr = np.concatenate([[0], np.cumsum(np.count_nonzero(stacked, axis=1))])
+    return {"row_ptr": row_ptr, "column": column, "weight": stacked[row, column]}
+
+
+class Micro:
+    """A micro corpus of three words in two groups, with hyperparameters, and its density.
+
+    Attributes
+    ----------
+    matrices : float (G, V, V)
+        P.
+    arrays : dict
+        P for the kernels; none where they know it to be the identity.
+    """
+
+    def __init__(
+        self,
+        words,
+        doc_ptr,
+        group,
+        same_word=True,
+        a=0.7,
+        b=(1.5, 1.5),
+        alpha=(0.5, 0.5),
+        gamma=0.4,
+        bases=(0, 0),
+    ):
+        self.words, self.doc_ptr, self.group = map(np.array, (words, doc_ptr, group))
+        self.group_of = np.repeat(self.group, np.diff(doc_ptr))
+        self.a, self.b, self.alpha, self.gamma, self.bases = a, np.array(b), np.array(alpha), gamma, bases
+        self.matrices = P_SAME if same_word else P_GENERAL
+        self.arrays = {} if same_word else rows_of(P_GENERAL)
+        self.unseated = np.full(self.words.size, -1)
+
+    def load(self, tools, z, association, scheme="forced", priors=FIXED):
+        return tools.make_state(
+            self.words, self.doc_ptr, self.group, 3, z, association,
+            self.alpha, self.b, self.a, self.gamma, priors, self.bases, **self.arrays, scheme=scheme,
+        )  # fmt: skip
+
+    def frozen(self, state, tools=PLAIN):
+        """Snapshot, made one of `all_states`: what tables sent for in order, at the first tokens."""
+        found = tools.sweeps.snapshot(state)
+        return self.first_heads(found["z"], found["association"])
+
+    def first_heads(self, z, association):
+        """Bytes of a state whose heads are the first tokens of their topics and cells."""
+        cells = self.words, self.group_of, z
+        last = np.where(association < 0, association.max() + 1, association)
+        first = np.empty_like(association)
+        first[np.lexsort(cells)] = association[np.lexsort((last, *cells))]
+        return z.tobytes() + first.tobytes()
+
+    def log_density(self, z, association):
+        """Of topics and of how many tables of each cell sent for each word: eq. (6) with its errata."""
+        a, b, gamma, n_topics = self.a, self.b, self.gamma, self.b.size
+        heads = association >= 0
+        out = self.log_density_of_topics(z)
+        for base, k in itertools.product(set(self.bases), range(n_topics)):
+            sent = association[heads & (z == k) & (np.array(self.bases)[self.group_of] == base)]
+            q = np.bincount(sent, minlength=3)
+            out += math.lgamma(3 * gamma) - math.lgamma(3 * gamma + q.sum())
+            out += np.sum(gammaln(gamma + q) - gammaln(gamma))
+        for g, k in itertools.product(range(2), range(n_topics)):
+            mine = (self.group_of == g) & (z == k)
+            out += sum(math.log(b[k] + n * a) for n in range(1, np.sum(mine & heads)))
+            out -= sum(math.log(b[k] + n) for n in range(1, np.sum(mine)))
+            for w in set(self.words[mine]):
+                m, t = np.sum(mine & (self.words == w)), np.sum(mine & heads & (self.words == w))
+                q = np.bincount(association[mine & heads & (self.words == w)], minlength=3)
+                if t == 0 or np.any(q[self.matrices[g][w] == 0.0]):
+                    return -math.inf
+                on = q > 0
+                out += math.log(stirling(m, t, a)) + math.lgamma(t + 1.0)
+                out += np.sum(q[on] * np.log(self.matrices[g][w][on]) - gammaln(q[on] + 1.0))
+        return out
+
+    def log_density_of_topics(self, z):
+        """Of Dirichlet-multinomial documents."""
+        out, n_topics = 0.0, self.b.size
+        for d, g in enumerate(self.group):
+            n = np.bincount(z[self.doc_ptr[d] : self.doc_ptr[d + 1]], minlength=n_topics)
+            alpha = self.alpha[g]
+            out += math.lgamma(n_topics * alpha) - math.lgamma(n_topics * alpha + n.sum())
+            out += np.sum(gammaln(alpha + n) - gammaln(alpha))
+        return out
+
+    def random_state(self, rng):
+        """A state of positive density."""
+        z = rng.integers(self.b.size, size=self.words.size)
+        association = self.unseated.copy()
+        for i, w in enumerate(self.words):
+            before = (z[:i] == z[i]) & (self.words[:i] == w) & (self.group_of[:i] == self.group_of[i])
+            if not before.any() or rng.random() < 0.4:
+                association[i] = rng.choice(np.flatnonzero(self.matrices[self.group_of[i]][w]))
+        return z, association
+
+    def all_states(self):
+        """Every state; of the tokens of a topic and cell the first ones head its tables."""
+        for z in itertools.product(range(self.b.size), repeat=self.words.size):
+            cells = {}
+            for i, cell in enumerate(zip(self.group_of, z, self.words, strict=True)):
+                cells.setdefault(cell, []).append(i)
+            choices = []
+            for (g, _, w), tokens in cells.items():
+                sources = np.flatnonzero(self.matrices[g][w])
+                choices.append(
+                    [
+                        (tokens, sent)
+                        for t in range(1, len(tokens) + 1)
+                        for sent in itertools.combinations_with_replacement(sources, t)
+                    ]
+                )
+            for chosen in itertools.product(*choices):
+                association = self.unseated.copy()
+                for tokens, sent in chosen:
+                    association[tokens[: len(sent)]] = sent
+                yield np.array(z), association
+
+
+PHI0 = np.array([[0.2, 0.6], [0.5, 0.1], [0.3, 0.3], [0.7, 0.4], [0.1, 0.4], [0.2, 0.2]])
+"""Words ``base * V + v`` of bases that are known, by topic."""
+
+
+class MicroGivenBases(Micro):
+    """The same given phi0: how many tables there are matters, but not what they sent for."""
+
+    def load(self, tools, z, is_head, scheme="forced", priors=FIXED):
+        association = np.where(is_head >= 0, [row.argmax() for row in self.rows()], -1)
+        return super().load(tools, z, association, scheme, priors)
+
+    def rows(self):
+        return np.array(self.matrices)[self.group_of, self.words]
+
+    def frozen(self, state, tools=PLAIN):
+        """Topics, and 0 for as many first tokens as there are tables, else -1."""
+        z, restaurants, is_head = state.tokens.topic.astype(np.int64), state.restaurants, self.unseated.copy()
+        for cell, k in {*zip(self.group_of * 3 + self.words, z, strict=True)}:
+            place = tools.state.find_entry(restaurants, cell, k)
+            mine = np.flatnonzero((self.group_of * 3 + self.words == cell) & (z == k))
+            is_head[mine[: restaurants.listed_tables[place]]] = 0
+        return z.tobytes() + is_head.tobytes()
+
+    def log_density(self, z, is_head):
+        out, a, b = self.log_density_of_topics(z), self.a, self.b
+        heads = is_head >= 0
+        for g, k in itertools.product(range(2), range(b.size)):
+            mine = (self.group_of == g) & (z == k)
+            out += sum(math.log(b[k] + n * a) for n in range(1, np.sum(mine & heads)))
+            out -= sum(math.log(b[k] + n) for n in range(1, np.sum(mine)))
+            for w in set(self.words[mine]):
+                m, t = (np.sum(mine & (self.words == w) & x) for x in (True, heads))
+                if t == 0:
+                    return -math.inf
+                first = 3 * self.bases[g]
+                out += math.log(stirling(m, t, a)) + t * math.log(
+                    self.matrices[g][w] @ PHI0[first : first + 3, k]
+                )
+        return out
+
+
+def stirling(n, t, a):
+    """S^n_t by its recursion."""
+    if n == 0 or t == 0 or t > n:
+        return float(n == t == 0)
+    return stirling(n - 1, t - 1, a) + (n - 1 - t * a) * stirling(n - 1, t, a)
+
+
+DOCS = {"words": [0, 0, 0, 1, 0, 0, 0, 2], "doc_ptr": [0, 2, 4, 6, 8], "group": [0, 0, 1, 1]}
+MICROS = {
+    "same_word": {},
+    "associations": {"same_word": False},
+    "own_bases": {"same_word": False, "bases": (0, 1), "alpha": (0.2, 1.3)},
+    "dirichlet_process": {"a": 0.0, "b": (0.3, 2.0)},
+    "negative_b": {"a": 0.97, "b": (-0.9, 0.0)},
+}
+
+
+def thawed(key):
+    return np.split(np.frombuffer(key, np.int64), 2)
+
+
+def dense(tools, state, i, rng):
+    """Resample token `i` by the dense pass."""
+    d = np.searchsorted(state.tokens.doc_ptr, i, side="right") - 1
+    tools.token_pass.enter_document(state.tokens, state.scratch, d)
+    tools.tokens.dense_step(rng, *tools.sweeps.passes(state), state.tokens.group[d], i)
+
+
+def sparse(tools, state, i, rng):
+    """Resample token `i` by the sparse pass."""
+    scratch = state.scratch
+    d = np.searchsorted(state.tokens.doc_ptr, i, side="right") - 1
+    g = state.tokens.group[d]
+    n = tools.token_pass.enter_document(state.tokens, scratch, d)
+    scratch.is_doc_topic[scratch.doc_topics[:n]] = True
+    mass = tools.tokens.weigh_all(state.documents, state.restaurants, state.scheme, scratch, g)
+    tools.tokens.sparse_step(rng, *tools.sweeps.passes(state), g, i, n, mass)
+
+
+def known(tools, state, i, rng):
+    """Resample token `i` given bases."""
+    d = np.searchsorted(state.tokens.doc_ptr, i, side="right") - 1
+    tools.token_pass.enter_document(state.tokens, state.scratch, d)
+    tokens, documents, restaurants, orders, scheme, scratch = tools.sweeps.passes(state)
+    orders = tools.tables.KnownBase(PHI0, orders)
+    tools.tokens.dense_step(rng, tokens, documents, restaurants, orders, scheme, scratch, tokens.group[d], i)
+
+
+def tables(tools, state, cell, rng):
+    """Resample the number of tables of the first topic in the list of `cell`."""
+    words, weights = np.empty(9, np.int64), np.empty(9)
+    restaurants, place = state.restaurants, state.restaurants.cell_ptr[cell]
+    tools.tables.redraw_tables(
+        rng, restaurants, state.orders, state.scheme, cell // 3, cell, place, words, weights
+    )
+
+
+def law(micro, key, move, at, scheme, tools=PLAIN):
+    """Exact law of where a move leads from a state."""
+
+    def run(rng):
+        state = micro.load(tools.sweeps, *thawed(key), scheme=scheme)
+        move(tools, state, at, rng)
+        return micro.frozen(state, tools)
+
+    out = Counter()
+    for after, probability in outcomes(run, most=99):
+        out[after] += probability
+    return out
+
+
+def residual(micro, starts, move, at, scheme="forced", tools=PLAIN):
+    """Largest change that a move makes to the posterior of the states that it reaches from `starts`."""
+    rows, waiting = {}, list(starts)
+    while waiting:
+        key = waiting.pop()
+        if key not in rows:
+            rows[key] = law(micro, key, move, at, scheme, tools)
+            waiting.extend(rows[key])
+    log_density = np.array([micro.log_density(*thawed(key)) for key in rows])
+    before = dict(zip(rows, np.exp(log_density - logsumexp(log_density)), strict=True))
+    after = Counter()
+    for key, row in rows.items():
+        for to, probability in row.items():
+            after[to] += before[key] * probability
+    assert len(rows) > 1
+    return max(abs(after[key] - before[key]) for key in rows)
+
+
+def start_of(micro, seed):
+    return micro.first_heads(*micro.random_state(np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("case", MICROS.values(), ids=MICROS.keys())
+@pytest.mark.parametrize("move", [dense, sparse])
+def test_token_step_leaves_the_posterior_as_it_is(move, case, scheme):
+    micro = Micro(**DOCS | case)
+    for seed, token in enumerate((0, 2, 5)):
+        assert residual(micro, [start_of(micro, seed)], move, token, scheme) < 1e-12
+
+
+@pytest.mark.parametrize("case", MICROS.values(), ids=MICROS.keys())
+def test_table_move_leaves_the_posterior_as_it_is(case):
+    micro = Micro(**DOCS | case | {"b": case.get("b", (1.5, 1.5))[:1]})  # one topic: three tokens in a cell
+    key = start_of(micro, 0)
+    for cell in (0, 3):
+        assert residual(micro, [key], tables, cell) < 1e-12
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("case", MICROS.values(), ids=MICROS.keys())
+def test_token_step_given_bases_leaves_their_posterior_as_it_is(case, scheme):
+    micro = MicroGivenBases(**DOCS | case)
+    for seed, token in enumerate((0, 2, 5)):
+        z, association = micro.random_state(np.random.default_rng(seed))
+        start = micro.first_heads(z, np.minimum(association, 0))
+        assert residual(micro, [start], known, token, scheme) < 1e-12
+
+
+def distance_from_law_of_orders(tools):
+    """Largest error of a probability when all tables send for words, given bases."""
+    micro = Micro(**DOCS, same_word=False, bases=(0, 1))
+    z, association = micro.random_state(np.random.default_rng(1))
+    heads = np.flatnonzero(association >= 0)
+    exact, found = Counter(), Counter()
+    weights = [
+        micro.matrices[g][w] * PHI0[3 * g : 3 * g + 3, k]
+        for g, w, k in zip(micro.group_of[heads], micro.words[heads], z[heads], strict=True)
+    ]
+    for sent in itertools.product(range(3), repeat=heads.size):
+        probability = math.prod(x[v] / x.sum() for x, v in zip(weights, sent, strict=True))
+        if probability > 0.0:
+            association[heads] = sent
+            exact[micro.first_heads(z, association)] += probability
+
+    def run(rng):
+        state = micro.load(tools.sweeps, z, association)
+        known_base = tools.tables.KnownBase(PHI0, state.orders)
+        tools.tables.order_all(rng, state.restaurants, known_base)
+        tools.sweeps.check(state)
+        return micro.frozen(state, tools)
+
+    association[heads] = [x.argmax() for x in weights]
+    for after, probability in outcomes(run, most=99):
+        found[after] += probability
+    return max(abs(exact[key] - found[key]) for key in exact | found)
+
+
+def test_tables_send_for_words_given_bases():
+    assert distance_from_law_of_orders(PLAIN) < 1e-12
+    wrong = Change(TABLES, "u -= p * known.probability", "u -= known.probability")
+    assert distance_from_law_of_orders(Plain(wrong)) > 1e-3
+
+
+SEATS, TOKENS, TABLES = "pitman_yor/seats.py", "pitman_yor/tokens.py", "pitman_yor/tables.py"
+PRINTED = "(m - t + 1.0) / (m + 1.0)"
+STAYS = f"1.0 if rule == FORCED and t == 1 else {PRINTED}"
+FACTORS = "return join * stays, alone * (t + 1.0) / (m + 1.0)"
+MINUS_ONE = "return join * (m - t + 1.0) / m, alone * t / m"
+TAKEN = "        mass += weigh_topic(documents, restaurants, scheme, scratch, group, old)\n"
+ALONE = "alone = opens(scheme.ratios, a, m, t)"
+H = "ratio(scheme.ratios, m, j + 1) * h"
+WRONG = {
+    "printed_weights_with_forced_head": ("forced", sparse, Change(SEATS, STAYS, PRINTED)),
+    "printed_weights_with_minus_one": (
+        "minus-one",
+        sparse,
+        Change(SEATS, MINUS_ONE, FACTORS.replace("stays", PRINTED)),
+    ),
+    "factors_missing": ("lock", sparse, Change(SEATS, FACTORS, "return join, alone")),
+    "literal_stirling_ratio": ("lock", dense, Change(SEATS, ALONE, ALONE.replace("opens", "joins"))),
+    "stale_mass": ("forced", sparse, Change(TOKENS, TAKEN, "")),
+    "base_not_weighed": ("tables", tables, Change(TABLES, H, H[:-4])),
+}
+
+
+@pytest.mark.parametrize(("scheme", "move", "change"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_steps_are_noticed(scheme, move, change):
+    micro = Micro(**DOCS, b=(1.5,)) if move is tables else Micro(**DOCS)
+    found = [residual(micro, [start_of(micro, seed)], move, 0, scheme, Plain(change)) for seed in range(3)]
+    assert max(found) > 1e-3
+
+
+def known_answers(micro, keys):
+    """Log evidence and expected number of tables, by summing over all states."""
+    log_density = np.array([micro.log_density(*thawed(key)) for key in keys])
+    n_tables = np.array([np.count_nonzero(thawed(key)[1] >= 0) for key in keys])
+    return logsumexp(log_density), n_tables @ np.exp(log_density - logsumexp(log_density))
+
+
+def test_all_states_of_a_micro_corpus():
+    micro = Micro(**DOCS)
+    keys = [z.tobytes() + association.tobytes() for z, association in micro.all_states()]
+    assert len(keys) == 1296
+    assert known_answers(micro, keys) == pytest.approx((-8.144794844453, 7.414953), abs=1e-6)
+    assert residual(micro, keys, sparse, 1) < 1e-14
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("move", [dense, sparse])
+def test_every_token_of_a_micro_corpus(move, scheme):
+    micro = Micro(**DOCS)
+    keys = [z.tobytes() + association.tobytes() for z, association in micro.all_states()]
+    for token in range(8):
+        assert residual(micro, keys, move, token, scheme) < 1e-14
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("same_word", [True, False])
+def test_passes_have_the_same_law(same_word, scheme):
+    n_topics = 6
+    b = np.linspace(0.3, 4.0, n_topics)
+    micro = Micro([0, 0, 0, 1, 0, 1, 0, 2, 0], [0, 5, 5, 9], [0, 0, 1], same_word, b=b)
+    for seed, token in enumerate((0, 3, 8)):
+        key = start_of(micro, seed)
+        laws = [law(micro, key, move, token, scheme) for move in (dense, sparse)]
+        assert laws[0].keys() == laws[1].keys()
+        assert [laws[0][x] for x in laws[0]] == pytest.approx([laws[1][x] for x in laws[0]], abs=1e-14)

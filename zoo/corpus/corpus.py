@@ -1,0 +1,266 @@
+"""A corpus: ragged tokens, their vocabulary, and what is known of the documents."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .associations import Associations
+from .fields import (
+    CorpusError,
+    Covariate,
+    as_covariate,
+    as_covariate_names,
+    as_flag,
+    as_groups,
+    as_pointers,
+    as_segments,
+    as_word_ids,
+    frozen,
+)
+
+__all__ = ["Corpus", "CorpusError"]
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents as ragged word ids.
+
+    Document d is ``words[doc_ptr[d]:doc_ptr[d + 1]]``. A document may be empty: it stays in the corpus and
+    carries no information in any model of this package. All arrays are read-only copies.
+
+    Parameters
+    ----------
+    words : int (N,)
+        Word id of each token, in ``0..n_words - 1``.
+    doc_ptr : int (D + 1,)
+        Non-decreasing, from 0 to N.
+    vocabulary : sequence of str, optional
+        One word an id; ``w0, w1, …`` where none is given.
+    n_words : int, optional
+        Size of the vocabulary V; taken from `vocabulary`, else the largest id plus one.
+    group : int (D,), optional
+        Group (task, collection) of each document, in ``0..n_groups - 1``.
+    group_names : sequence of str, optional
+        ``group 0, group 1, …`` where there are groups and no names are given.
+    segment_ptr : int (S + 1,), optional
+        Sentence s is ``words[segment_ptr[s]:segment_ptr[s + 1]]``; includes every document boundary. No
+        sentence is empty.
+    covariates : mapping of str to array (D, …), optional
+        Labels, ratings and whatever else is known of each document: finite numbers or text. Where a document
+        has a set of labels or authors, a sparse matrix (D, A) of zeros and ones.
+    covariate_names : mapping of str to sequence of str, optional
+        For a covariate of integers the names of its values, for a matrix the names of its columns; a sparse
+        matrix called ``author`` has ``author 0, author 1, …`` where none are given.
+    in_order : bool
+        Whether the tokens of a document stand in reading order.
+    associations : Associations, optional
+        How words of topics that the groups share become words of each group.
+
+    Raises
+    ------
+    CorpusError
+        Names the field and entry that is wrong, and what was expected.
+    """
+
+    words: np.ndarray
+    doc_ptr: np.ndarray
+    vocabulary: np.ndarray = None  # type: ignore[assignment]
+    n_words: int = None  # type: ignore[assignment]
+    group: np.ndarray | None = None
+    group_names: np.ndarray | None = None
+    segment_ptr: np.ndarray | None = None
+    covariates: Mapping[str, Covariate] = field(default_factory=dict)
+    covariate_names: Mapping[str, np.ndarray] = field(default_factory=dict)
+    in_order: bool = False
+    associations: Associations | None = None
+
+    def __post_init__(self):
+        words, vocabulary = as_word_ids(self.words, self.vocabulary, self.n_words)
+        doc_ptr = as_pointers("doc_ptr", self.doc_ptr, words.size)
+        n_documents = doc_ptr.size - 1
+        group, group_names = as_groups(self.group, self.group_names, n_documents)
+        covariates = {
+            name: as_covariate(name, values, n_documents) for name, values in self.covariates.items()
+        }
+        self._set(
+            words=words,
+            doc_ptr=doc_ptr,
+            vocabulary=vocabulary,
+            n_words=int(vocabulary.size),
+            group=group,
+            group_names=group_names,
+            segment_ptr=None if self.segment_ptr is None else as_segments(self.segment_ptr, doc_ptr),
+            covariates=covariates,
+            covariate_names=as_covariate_names(self.covariate_names, covariates),
+            in_order=as_flag("in_order", self.in_order),
+        )
+        self._check_associations()
+
+    def _check_associations(self) -> None:
+        if self.associations is None:
+            return
+        found = (self.associations.n_groups, self.associations.n_words)
+        if found != (self.n_groups, self.n_words):
+            raise CorpusError(
+                f"associations: expected {self.n_groups} groups and {self.n_words} words, found {found[0]} "
+                f"and {found[1]}"
+            )
+
+    def _set(self, **checked: Any) -> None:
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens, N."""
+        return int(self.words.size)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, D."""
+        return int(self.doc_ptr.size - 1)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups; 1 where the corpus has none."""
+        return 1 if self.group_names is None else int(self.group_names.size)
+
+    @cached_property
+    def doc_lengths(self) -> np.ndarray:
+        """Tokens of each document, int64 (D,)."""
+        return frozen(np.diff(self.doc_ptr))
+
+    @cached_property
+    def doc_of(self) -> np.ndarray:
+        """Document of each token, int64 (N,)."""
+        return frozen(np.repeat(np.arange(self.n_documents), self.doc_lengths))
+
+    @cached_property
+    def group_of_doc(self) -> np.ndarray:
+        """Group of each document, int32 (D,); zeros where the corpus has no groups."""
+        return self.group if self.group is not None else frozen(np.zeros(self.n_documents, np.int32))
+
+    def counts(self) -> np.ndarray:
+        """Dense document-word counts, int64 (D, V); for small corpora."""
+        cells = self.doc_of * self.n_words + self.words
+        return np.bincount(cells, minlength=self.n_documents * self.n_words).reshape(-1, self.n_words)
+
+    def take(self, documents: Any) -> "Corpus":
+        """Corpus of some documents, by indices, mask or slice; the vocabulary and the groups stay."""
+        chosen = np.arange(self.n_documents)[documents]
+        lengths = self.doc_lengths[chosen]
+        doc_ptr = np.concatenate([[0], np.cumsum(lengths)])
+        tokens = np.arange(doc_ptr[-1]) + np.repeat(self.doc_ptr[chosen] - doc_ptr[:-1], lengths)
+        return Corpus(
+            words=self.words[tokens],
+            doc_ptr=doc_ptr,
+            vocabulary=self.vocabulary,
+            group=None if self.group is None else self.group[chosen],
+            group_names=self.group_names,
+            segment_ptr=self._segments_of(tokens),
+            covariates={name: values[chosen] for name, values in self.covariates.items()},
+            covariate_names=self.covariate_names,
+            in_order=self.in_order,
+            associations=self.associations,
+        )
+
+    def _segments_of(self, tokens: np.ndarray) -> np.ndarray | None:
+        """Segment pointers of a corpus made of these tokens, in whole documents."""
+        if self.segment_ptr is None:
+            return None
+        starts = np.zeros(self.n_tokens + 1, bool)
+        starts[self.segment_ptr] = True
+        return np.append(np.flatnonzero(starts[tokens]), tokens.size)
+
+    def split(self, by: str = "is_test") -> tuple["Corpus", "Corpus"]:
+        """Corpus of the documents where a boolean covariate is false, and of those where it is true.
+
+        Raises
+        ------
+        CorpusError
+            If there is no covariate `by`, or if it is not boolean.
+        """
+        mask = self.covariates.get(by)
+        if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.ndim != 1:
+            raise CorpusError(
+                f"covariates[{by!r}]: expected one truth value a document to split the corpus by"
+            )
+        return self.take(~mask), self.take(mask)
+
+    def grouped(self, by: str) -> "Corpus":
+        """Corpus whose groups are the values of a covariate of whole numbers or text.
+
+        Raises
+        ------
+        CorpusError
+            If there is no such covariate.
+        """
+        covariate = self.covariates.get(by)
+        if not isinstance(covariate, np.ndarray) or covariate.ndim != 1 or covariate.dtype.kind not in "biuU":
+            there_are = ", ".join(self.covariates) or "none"
+            raise CorpusError(
+                f"covariates[{by!r}]: expected a whole number or text a document; there are {there_are}"
+            )
+        values, group = np.unique(covariate, return_inverse=True)
+        if by in self.covariate_names:
+            names = self.covariate_names[by][values]
+        else:
+            names = values if values.dtype.kind == "U" else np.array([f"{by} {value}" for value in values])
+        return replace(self, group=group, group_names=names)
+
+    def with_groups_of(self, other: "Corpus") -> "Corpus":
+        """Corpus whose groups have the numbers that groups of the same names have in `other`.
+
+        Unchanged where one of the two has no groups.
+
+        Raises
+        ------
+        CorpusError
+            If a group with documents has no namesake.
+        """
+        if self.group_names is None or other.group_names is None:
+            return self
+        number = {name: g for g, name in enumerate(other.group_names.tolist())}
+        for name in self.group_names[np.unique(self.group_of_doc)].tolist():
+            if name not in number:
+                raise CorpusError(f"group {name!r}: expected one of {', '.join(number)}")
+        to = np.array([number.get(name, 0) for name in self.group_names.tolist()], np.int64)
+        return replace(
+            self, group=to[self.group_of_doc], group_names=other.group_names, associations=other.associations
+        )
+
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal, of all that a model may condition on.
+
+        These are tokens, pointers, vocabulary, groups, segments, covariates and associations; not the names
+        of groups and covariates' values, nor where the corpus was read from. It is the same on every
+        platform.
+        """
+        sha = hashlib.sha256()
+        for name in ("words", "doc_ptr", "vocabulary", "group_of_doc", "segment_ptr"):
+            _update(sha, name, getattr(self, name))
+        for name in sorted(self.covariates):
+            _update(sha, f"covariate {name}", self.covariates[name])
+        if self.associations is not None:
+            for name in ("row_ptr", "column", "weight"):
+                _update(sha, f"associations {name}", getattr(self.associations, name))
+        return sha.hexdigest()
+
+
+def _update(sha: Any, name: str, values: Covariate | None) -> None:
+    """Add a named array to a hash, whatever its byte order or width of text."""
+    if values is None:
+        return
+    if not isinstance(values, np.ndarray):
+        _update(sha, f"{name} pointers of {values.shape}", values.indptr.astype(np.int64))
+        _update(sha, f"{name} ids", values.indices.astype(np.int64))
+        return
+    little = values.astype(values.dtype.newbyteorder("<"), order="C")
+    is_text = values.dtype.kind == "U"
+    sha.update(json.dumps([name, "text" if is_text else little.dtype.str, values.shape]).encode())
+    sha.update(json.dumps(values.tolist()).encode() if is_text else little.tobytes())

@@ -1,0 +1,1 @@
+"""What the models of a family share, a folder a family."""

@@ -1,0 +1,1 @@
+"""Models in which a buffet (Indian buffet process) turns topics on."""

@@ -1,0 +1,1 @@
+"""Hierarchical Dirichlet processes of two and three levels."""

@@ -1,0 +1,1 @@
+"""Models with a fixed number of topics and Dirichlet documents."""

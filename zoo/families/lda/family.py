@@ -1,0 +1,122 @@
+"""What the models with a fixed number of topics and symmetric Dirichlet documents share."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from itertools import product
+from numbers import Integral
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+
+from ....kernels.lda.sweeps import LdaState
+from ...contract import Design, Kernel, Latents
+from ...corpus import Corpus, CorpusError
+from ..collapsed import CollapsedTopicModel, draw_dirichlet, prior_arrays
+
+
+def collections_of(model_id: str, group: np.ndarray | None) -> np.ndarray:
+    """Return the collection of each document, int (D,); raise an error where the corpus has no groups."""
+    if group is None:
+        raise CorpusError(f"{model_id}: expected a corpus with groups (one collection a group), found none")
+    return group
+
+
+class FiniteFamily(CollapsedTopicModel):
+    """Base of the models whose documents are Dirichlet(alpha) over some of a fixed number of topics."""
+
+    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"alpha": ("collection",)}
+    n_topics: int
+
+    @abstractmethod
+    def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
+        """Group of each document as the model sees it, int (D,)."""
+
+    def may_have(self, n_groups: int) -> np.ndarray:
+        """Which topics the documents of each group may have, bool (G, K): all of them."""
+        return np.ones((n_groups, self.n_topics), bool)
+
+    def check_n_topics(self) -> None:
+        """Raise ValueError unless there is a whole number of topics, at least one."""
+        if not isinstance(self.n_topics, Integral) or self.n_topics < 1:
+            raise ValueError(f"n_topics: expected a whole number, 1 or more, found {self.n_topics}")
+
+    def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
+        """Alpha for every topic that a group's documents may have, and nothing beside them."""
+        alpha = np.reshape(latents["alpha"], (-1, 1))
+        return np.pad(np.where(self.may_have(len(alpha)), alpha, 0.0), ((0, 0), (0, 1)))
+
+    def log_sticks(self, latents: Latents) -> float:
+        """Zero: there are no sticks."""
+        return 0.0
+
+    def draw_topics(
+        self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
+    ) -> Latents:
+        """Draw proportions and from them the topics of the tokens."""
+        group = self.groups(design.group, len(design.doc_lengths))
+        alpha = np.reshape(hyper["alpha"], -1)
+        may_have = self.may_have(alpha.size)
+        z = [np.zeros(0, np.int64)]
+        for g, length in zip(group, design.doc_lengths, strict=True):
+            own = np.flatnonzero(may_have[g])
+            z.append(rng.choice(own, length, p=draw_dirichlet(np.full(own.size, alpha[g]), rng)))
+        return {"z": np.concatenate(z)}
+
+    def unseated(self, corpus: Corpus) -> Latents:
+        """No token has a topic."""
+        return {"z": np.full(corpus.n_tokens, -1)}
+
+    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
+        """See `Model.log_marginal`."""
+        latents = {"z": z, **hyper}
+        return self.log_assignments(latents, corpus) + self.log_likelihood(latents, corpus)
+
+    def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
+        """All topics that the tokens may have."""
+        group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]
+        own = [np.flatnonzero(row) for row in self.may_have(int(group.max(initial=0)) + 1)]
+        for z in product(*(own[g] for g in group)):
+            yield np.array(z, np.int64)
+
+
+def lda_kernels(toolbox: ModuleType, snapshot: Callable[[LdaState], Latents]) -> dict[str, Kernel]:
+    """Make the samplers of LDA, where documents may have what `may_have` says; see `Model.kernels_of`."""
+    lda = import_module(f"{toolbox.__name__}.lda.sweeps")
+
+    def load(latents: Latents, corpus: Corpus, model: FiniteFamily) -> LdaState:
+        priors = prior_arrays(model)
+        return lda.make_state(
+            corpus.words,
+            corpus.doc_ptr,
+            model.groups(corpus.group, corpus.n_documents),
+            corpus.n_words,
+            model.may_have(np.size(latents["alpha"])),
+            latents["z"],
+            latents["alpha"],
+            latents["eta"],
+            priors["alpha"],
+            priors["eta"],
+        )
+
+    def make(sweep: Callable[..., None], about: str) -> Kernel:
+        def step(rng: np.random.Generator, state: LdaState) -> LdaState:
+            sweep(rng, state)
+            return state
+
+        return Kernel(load, step, snapshot, lda.check, sweep, about=about)
+
+    return {
+        "sparse": make(lda.sparse_sweep, "collapsed Gibbs; a token costs as much as its non-zero counts"),
+        "dense": make(lda.dense_sweep, "collapsed Gibbs; a token costs as much as there are topics"),
+    }
+
+
+def common_snapshot(state: LdaState) -> Latents:
+    """Latents of LDA; ``alpha`` is a vector."""
+    return {
+        "z": state.tokens.topic.astype(np.int64),
+        "alpha": state.documents.alpha.copy(),
+        "eta": np.array(state.topics.eta[0]),
+    }

@@ -1,0 +1,1 @@
+"""Models whose topics follow Pitman-Yor processes."""

@@ -1,0 +1,1 @@
+"""What several families share: variates, laws of assignments, enumeration, blocks of references."""
