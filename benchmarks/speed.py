@@ -85,8 +85,7 @@ def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
     if case.synthetic:
         hyper |= {"alpha": 5.0, "epsilon": 0.01, "a1": 5.0, "a2": 0.1, "eta": 0.05}
     elif case.model in TASKS:
-        tasks = corpus.covariates["label"]
-        corpus = bnpzoo.Corpus(corpus.words, corpus.doc_ptr, corpus.vocabulary, group=tasks)
+        corpus = corpus.grouped("label")
     if case.model == "tpyp":
         strength = cooccurrence(corpus, corpus, window=None)
         corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))

@@ -1,6 +1,7 @@
 """The fields of a corpus: each function takes what a user gave and returns a checked, read-only array."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,15 @@ def as_pointers(name: str, values: Any, n_tokens: int) -> np.ndarray:
         i = int(falls[0]) + 1
         raise CorpusError(f"{name}[{i}]: expected no less than the entry before, found {pointers[i]}")
     return pointers
+
+
+def as_positions(name: str, chosen: Any, size: int) -> np.ndarray:
+    """Positions in ``0..size - 1`` that indices, a mask or a slice choose."""
+    with suppress(IndexError, TypeError, ValueError):
+        positions = np.arange(size)[chosen]
+        if positions.ndim == 1:
+            return positions
+    raise CorpusError(f"{name}: expected a slice, a mask of {size}, or a list of indices below {size}")
 
 
 def as_segments(values: Any, doc_ptr: np.ndarray) -> np.ndarray:
