@@ -25,7 +25,7 @@ def full_corpus():
             rng.integers(n_words, size=doc_ptr[-1]),
             doc_ptr,
             [f"Wörd {w}\u2028\x85" for w in range(n_words - 1)] + [""],
-            group=rng.integers(3, size=n),
+            group=rng.integers(2, size=n),
             group_names=["x", "ÿ", "without documents"],
             segment_ptr=np.union1d(doc_ptr, rng.integers(doc_ptr[-1] + 1, size=3)),
             covariates={
