@@ -201,6 +201,24 @@ def _as_indicators(name: str, values: Any) -> sparse.csr_array:
     return sparse.csr_array(matrix, dtype=bool)
 
 
+def indicators_of(
+    name: str, pointers: np.ndarray, ids: np.ndarray, names: np.ndarray | None
+) -> sparse.csr_array:
+    """Make the indicator matrix (D, A) of ragged ids; one that a document lists twice counts once."""
+    ids = as_integers(f"{name}_ids", ids, np.int32)
+    pointers = as_pointers(f"{name}_ptr", pointers, ids.size)
+    size = int(ids.max(initial=-1)) + 1 if names is None else names.size
+    outside = np.flatnonzero((ids < 0) | (ids >= size))
+    if outside.size:
+        raise CorpusError(
+            f"{name}_ids[{outside[0]}]: expected an id in 0..{size - 1}, found {ids[outside[0]]}"
+        )
+    shape = (pointers.size - 1, size)
+    matrix = sparse.csr_array((np.ones(ids.size, bool), ids, pointers), shape=shape, copy=True)
+    matrix.sum_duplicates()
+    return matrix
+
+
 def _as_rows(name: str, values: Any) -> np.ndarray:
     array = as_array(name, values)
     if array.dtype.kind in "OTU":

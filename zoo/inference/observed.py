@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy import sparse
 
 from ..corpus import Corpus
 from ..corpus.associations import Associations
-from ..corpus.fields import Covariate
+from ..corpus.fields import Covariate, indicators_of
 
 ASSOCIATIONS = ("row_ptr", "column", "weight")
 
@@ -82,9 +81,8 @@ def _plain(values: np.ndarray) -> np.ndarray:
 def _covariate(arrays: dict[str, np.ndarray], stem: str) -> Covariate:
     if stem in arrays:
         return arrays[stem]
-    pointers, ids = arrays[f"{stem}_ptr"], arrays[f"{stem}_ids"]
-    shape = (pointers.size - 1, arrays[f"{stem}_names"].size)
-    return sparse.csr_array((np.ones(ids.size, bool), ids, pointers), shape=shape)
+    pointers, ids, names = (arrays[f"{stem}_{part}"] for part in ("ptr", "ids", "names"))
+    return indicators_of(stem, pointers, ids, names)
 
 
 def _associations(arrays: dict[str, np.ndarray]) -> Associations | None:
