@@ -36,15 +36,10 @@ from ..families.buffet.generator import (
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
 from ..families.buffet.reference import MOST_TOPICS
-from ..families.collapsed import (
-    CollapsedTopicModel,
-    by_first_appearance,
-    doc_topic_counts,
-    draw_dirichlet,
-    draw_hyperparameter,
-    prior_arrays,
-)
+from ..families.collapsed import CollapsedTopicModel, prior_arrays
+from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
+from ..toolbox.laws import by_first_appearance, doc_topic_counts
 from ..toolbox.stan_data import stan_priors
 
 

@@ -36,8 +36,10 @@ from ..families.buffet.ibp import first_rows, log_reach
 from ..families.buffet.kernels import sparse_transfer_kernels
 from ..families.buffet.lengths import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
 from ..families.buffet.marginal import TopicMarginal, pattern_of
-from ..families.collapsed import CollapsedTopicModel, doc_topic_counts, draw_hyperparameter, log_gamma
+from ..families.collapsed import CollapsedTopicModel
+from ..toolbox.draws import draw_hyperparameter, log_gamma
 from ..toolbox.enumeration import restricted_growth_strings
+from ..toolbox.laws import doc_topic_counts
 from ..toolbox.stan_data import stan_priors
 
 

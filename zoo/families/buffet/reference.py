@@ -10,8 +10,8 @@ import numpy as np
 
 from ...contract import Latents
 from ...corpus import Corpus
+from ...toolbox.draws import draw_categorical
 from ...toolbox.stan_data import stan_counts
-from ..collapsed import draw_categorical
 from .generator import latents_of_tasks
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...contract import Hyperparameter, Latents
 from ...corpus import Corpus
+from ...toolbox.draws import draw_categorical
+from ...toolbox.laws import by_first_appearance
 from ...toolbox.stan_data import stan_counts
-from ..collapsed import by_first_appearance, draw_categorical
 from .reference import check_truncation, masked_proportions
 
 PARAMETERS = ("log_g", "phi", "strength", "inclusion", "mask", "alpha", "gamma", "eta")
