@@ -4,8 +4,7 @@ A mutant is a small change in the source of the kernels, of the sort that a prog
 """
 
 from ..patched import Change, Mutant
-from .buffet import SPARSE_TRANSFER_MUTANTS
-from .focused import FOCUSED_MUTANTS
+from .buffet import FOCUSED_MUTANTS, SPARSE_TRANSFER_MUTANTS
 from .lda import COLLECTIONS_MUTANTS
 from .pitman_yor import PITMAN_YOR_MUTANTS
 
