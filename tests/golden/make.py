@@ -1,6 +1,6 @@
 """Golden data: what every sampler draws and what every reference program computes, as they are today.
 
-    python tests/golden/make.py [--parts draws numpyro stan] [MODEL ...]
+    python tests/golden/make.py [MODEL ...] [--parts draws numpyro stan]
 
 writes ``tests/golden/PART/MODEL.npz``, for all parts and all models of the registry unless told otherwise;
 ``test_golden.py`` computes the same again and compares. A refactoring leaves these files alone. Only a
@@ -23,6 +23,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,14 +117,15 @@ def numpyro(model_id: str) -> Arrays:
     import jax
     from numpyro.infer.util import potential_energy
 
+    def log_density(program: Any, point: Arrays) -> Any:
+        return -potential_energy(program, (), {}, point)
+
     corpus, out = micro_corpus(), {}
     with jax.enable_x64(True):
         for setting in settings(model_id):
             program = setting.model.numpyro(corpus, TRUNCATION)
-            found = [
-                jax.value_and_grad(lambda at, program=program: -potential_energy(program, (), {}, at))(point)
-                for point in points(unconstrained_shapes(program))
-            ]
+            at = jax.jit(jax.value_and_grad(partial(log_density, program)))
+            found = [at(point) for point in points(unconstrained_shapes(program))]
             out[f"{setting.name}/log_density"] = np.array([value for value, _ in found], float)
             out[f"{setting.name}/gradient"] = np.array([flat(gradient) for _, gradient in found])
     return out
@@ -135,7 +137,12 @@ def unconstrained_shapes(program: Any) -> dict[str, tuple[int, ...]]:
     from numpyro import handlers
     from numpyro.distributions import biject_to
 
-    sites = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace()
+    sites = {}
+
+    def collect() -> None:  # traced without being run, which saves the compiling of samplers
+        sites.update(handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace())
+
+    jax.eval_shape(collect)
     return {
         name: biject_to(site["fn"].support).inverse_shape(np.shape(site["value"]))
         for name, site in sorted(sites.items())

@@ -18,9 +18,7 @@ every_model = pytest.mark.parametrize("model_id", make.MODELS)
 def stored(part, model_id, prefix=""):
     path = make.path_of(part, model_id)
     if not path.exists():
-        pytest.fail(
-            f"no golden {part} of {model_id}: {make.HOW_TO} --parts {part} -- {model_id}", pytrace=False
-        )
+        pytest.fail(f"no golden {part} of {model_id}: {make.HOW_TO} {model_id} --parts {part}", pytrace=False)
     arrays = make.read(part, model_id)
     return {name: x for name, x in arrays.items() if name.startswith(prefix)}, str(arrays["made_with"])
 
@@ -30,7 +28,7 @@ def assert_same_names(part, model_id, found, golden):
         changed = ", ".join(sorted(set(found) ^ set(golden)))
         pytest.fail(
             f"golden {part} of {model_id} has other contents ({changed}); if that is meant: "
-            f"{make.HOW_TO} --parts {part} -- {model_id}",
+            f"{make.HOW_TO} {model_id} --parts {part}",
             pytrace=False,
         )
 
