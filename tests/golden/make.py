@@ -48,8 +48,8 @@ class Setting(NamedTuple):
 
 # How the package is called: the only lines to follow a change of its names.
 
-from bnpzoo.zoo.associations import Associations  # noqa: E402
 from bnpzoo.zoo.corpus import Corpus  # noqa: E402
+from bnpzoo.zoo.corpus.associations import Associations  # noqa: E402
 from bnpzoo.zoo.inference.stan import find_stan, program_text  # noqa: E402
 from bnpzoo.zoo.models import MODELS  # noqa: E402
 from bnpzoo.zoo.priors import Beta, Gamma  # noqa: E402
