@@ -100,7 +100,7 @@ def test_a_kernel_stopped_while_tuning_says_what_was_kept(tmp_path):
     with pytest.raises(KeyboardInterrupt, match="before the first draw; nothing was kept"):
         sample(MODEL, CORPUS, **SETTINGS, progress=at(3, signal.SIGTERM), workers=1)
     run = {"checkpoint": tmp_path / "run"}
-    with pytest.raises(KeyboardInterrupt, match="before the first draw; .* can be resumed from .*run"):
+    with pytest.raises(KeyboardInterrupt, match=r"before the first draw; .* can be resumed from .*run"):
         sample(MODEL, CORPUS, **SETTINGS, **run, progress=at(3, signal.SIGINT), workers=1)
     whole = sample(MODEL, CORPUS, **SETTINGS)
     assert same_start(sample(MODEL, CORPUS, **SETTINGS, **run, resume=True), whole) == 20
