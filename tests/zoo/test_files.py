@@ -114,7 +114,7 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path):
         ("absent/a.nc", "expected the folder .*absent to exist"),
         ("folder", "expected a file, found a folder"),
         ("loop", "found links that lead nowhere"),
-        ("x" * 300, "cannot be written: File name too long"),
+        ("x" * 300, "File name too long"),
     ],
 )
 def test_what_cannot_be_written_is_found_beforehand(tmp_path, monkeypatch, name, message):
@@ -123,7 +123,7 @@ def test_what_cannot_be_written_is_found_beforehand(tmp_path, monkeypatch, name,
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(OSError, match=message):
         check_writable(name)
-    with pytest.raises(OSError, match="" if "long" in message else message):
+    with pytest.raises(OSError, match=message):
         write(name)
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "loop"}
 
