@@ -1,0 +1,182 @@
+"""Stan's chains: a process each, how far they are, what they have written when they are stopped."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain as concatenated
+from pathlib import Path
+
+import numpy as np
+
+from .progress import Report
+
+ITERATION = re.compile(r"Iteration:\s*(\d+)\s*/\s*(\d+).*\((Warmup|Sampling)\)")
+
+
+class StanError(RuntimeError):
+    """Stan is not there, or cannot compile or run a program; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Wall and CPU seconds of a process."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+class Chains:
+    """Processes that sample, one a chain, as many at a time as there are cores.
+
+    CmdStanPy could run them too, but it keeps nothing of an interrupted run and leaves its chains behind.
+
+    Parameters
+    ----------
+    commands : sequence of list of str
+        One a chain. Each says how far it is as CmdStan does.
+    report : Report
+    """
+
+    def __init__(self, commands: Sequence[list[str]], report: Report):
+        self._commands = commands
+        self._report = report
+        self._running: dict[int, subprocess.Popen[str]] = {}
+        self._stopped = False
+        self._lock = threading.Lock()
+
+    def run(self) -> tuple[list[Usage], bool]:
+        """Run all chains to their end.
+
+        Returns
+        -------
+        usage : list of Usage
+            One a chain.
+        interrupted : bool
+            Whether Ctrl-C stopped the chains.
+
+        Raises
+        ------
+        StanError
+            A chain fails; the others are stopped.
+        """
+        interrupted = False
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            futures = [pool.submit(self._follow, *item) for item in enumerate(self._commands)]
+            try:
+                # A wait without a timeout would not be woken by Ctrl-C on every platform.
+                while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
+                    if any(future.done() and future.exception() for future in futures):
+                        break
+            except KeyboardInterrupt:
+                interrupted = True
+            finally:
+                self._stop()
+        return [future.result() for future in futures], interrupted
+
+    def _follow(self, chain: int, command: list[str]) -> Usage:
+        """Run one chain and report how far it is."""
+        with self._lock:
+            if self._stopped:
+                return Usage(0.0, 0.0)
+            process = self._running[chain] = start(command)
+        started, last = time.perf_counter(), "no message"
+        for line in process.stdout or ():
+            iteration = ITERATION.search(line)
+            if iteration:
+                note = "tuning" if iteration[3] == "Warmup" else ""
+                self._report(chain, int(iteration[1]), int(iteration[2]), note)
+            elif line.strip():
+                last = line.strip()
+        _, status, resources = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        with self._lock:
+            del self._running[chain]
+            if process.returncode != 0 and not self._stopped:
+                raise StanError(f"Stan: chain {chain} ended with status {process.returncode}: {last}")
+        return Usage(time.perf_counter() - started, resources.ru_utime + resources.ru_stime)
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for process in self._running.values():
+                end(process)
+
+
+def start(command: list[str], folder: Path | None = None) -> "subprocess.Popen[str]":
+    """Start `command` in `folder`, in a session of its own, which Ctrl-C on the terminal does not reach."""
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise StanError(f"Stan: cannot run {command[0]}: {error.strerror}") from None
+
+
+def end(process: "subprocess.Popen[str]") -> None:
+    """End `process` and all that it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM raise KeyboardInterrupt, so that no process is left behind, unless it is handled already."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def read_chain(path: Path, names: Iterable[str]) -> dict[str, np.ndarray] | None:
+    """Read what a chain has written so far, in the format of CmdStan.
+
+    Parameters
+    ----------
+    path : Path
+        The last line may be cut short.
+    names : iterable of str
+        Variables to read.
+
+    Returns
+    -------
+    dict of array (draws, …) or None
+        None where there is no draw yet.
+    """
+    if not path.exists():
+        return None
+    with path.open(encoding="ascii") as file:
+        lines = (line for line in file if line.endswith("\n") and not line.startswith("#"))
+        header, first = next(lines, ""), next(lines, None)
+        if first is None:
+            return None
+        columns: dict[str, list[int]] = {name: [] for name in names}
+        elements = header.strip().split(",")
+        for column, element in enumerate(elements):
+            columns.get(element.partition(".")[0], []).append(column)
+        wanted = list(concatenated(*columns.values()))
+        table = np.loadtxt(concatenated([first], lines), delimiter=",", usecols=wanted, ndmin=2)
+    found, at = {}, 0
+    for name, own in columns.items():
+        shape = map(int, elements[own[-1]].split(".")[1:])  # indices of the last element
+        found[name] = table[:, at : at + len(own)].reshape(len(table), *shape, order="F")
+        at += len(own)
+    return found
