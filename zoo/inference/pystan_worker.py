@@ -51,10 +51,15 @@ def sample(compiled: Path, order: Path, chain: int, draws: Path) -> int:
     given = job["settings"] | {"chain": chain, "data": job["data"], "init": {}}
     names = arguments.function_arguments(SAMPLER, module)
     defaults = {
-        name: arguments.lookup_default(arguments.Method["SAMPLE"], name) for name in names if name not in given
+        name: arguments.lookup_default(arguments.Method["SAMPLE"], name)
+        for name in names
+        if name not in given
     }
     path = draws.with_suffix(".sock")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server, draws.open("w", encoding="ascii") as file:
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server,
+        draws.open("w", encoding="ascii") as file,
+    ):
         server.bind(str(path))
         server.listen(WRITERS)
         listener = Thread(target=_listen, args=(server, Draws(file, job["names"])), daemon=True)

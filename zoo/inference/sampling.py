@@ -23,6 +23,9 @@ from .results import assemble, describe
 
 BACKENDS = ("kernel", "numpyro", "stan")
 
+LARGEST_TREE = 2**10 - 1
+"""Steps of a trajectory of NUTS that its largest tree cuts off, in both reference back ends."""
+
 
 def sample(
     model: Model,
@@ -167,6 +170,8 @@ def _check_arguments(
         raise ValueError(
             f"truncation: backend {backend!r} needs one for the nonparametric {model.card.id}, {expected}"
         )
+    if truncation is not None and "nonparametric" not in model.card.tags:
+        raise ValueError(f"truncation: {model.card.id} cuts nothing off; expected none, found {truncation}")
     if truncation is not None and truncation < 2:
         raise ValueError(f"truncation: expected {expected}, found {truncation}")
 
@@ -253,6 +258,7 @@ def _reference(
             record.seconds.append(float(result["seconds"][c]) / schedule.draws)
         records.append(record)
     stats = {name: values[:, schedule.thin - 1 :: schedule.thin] for name, values in result["stats"].items()}
+    stats["reached_max_treedepth"] = stats["n_steps"] >= LARGEST_TREE
     return records, stats, result["backend_version"]
 
 

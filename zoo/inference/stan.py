@@ -13,7 +13,7 @@ from ..contract import Model
 from ..corpus import Corpus
 from .progress import Report, silent
 from .stan_chains import Chains, read_chain, sigterm_as_interrupt
-from .stan_engines import MAX_TREE_DEPTH, Job, draws_of, find_stan
+from .stan_engines import Job, draws_of, find_stan
 
 STATISTICS = ("divergent__", "n_leapfrog__", "accept_stat__")
 
@@ -66,20 +66,18 @@ def run(
         raise KeyboardInterrupt
     length = min(len(values[STATISTICS[0]]) for values, _ in kept)
     stacked = {name: np.stack([values[name][:length] for values, _ in kept]) for name in job.names}
-    n_steps = stacked["n_leapfrog__"].astype(np.int64)
     return {
         "draws": {name: stacked[name] for name in model.reference_parameters},
         "stats": {
             "diverging": stacked["divergent__"] != 0,
-            "reached_max_treedepth": n_steps >= 2**MAX_TREE_DEPTH - 1,
-            "n_steps": n_steps,
+            "n_steps": stacked["n_leapfrog__"].astype(np.int64),
             "acceptance_rate": stacked["accept_stat__"],
         },
         "seconds": np.array([used.seconds for _, used in kept]),
         "cpu_seconds": np.array([used.cpu_seconds for _, used in kept]),
         "compile_seconds": compile_seconds,
         "interrupted": interrupted,
-        "backend_version": f"{engine.name} {engine.version}",
+        "backend_version": str(engine),
     }
 
 

@@ -86,14 +86,16 @@ class Chains:
             if self._stopped:
                 return Usage(0.0, 0.0)
             process = self._running[chain] = start(command)
+        assert process.stdout is not None
         started, last = time.perf_counter(), "no message"
-        for line in process.stdout or ():
-            iteration = ITERATION.search(line)
-            if iteration:
-                note = "tuning" if iteration[3] == "Warmup" else ""
-                self._report(chain, int(iteration[1]), int(iteration[2]), note)
-            elif line.strip():
-                last = line.strip()
+        with process.stdout as lines:
+            for line in lines:
+                iteration = ITERATION.search(line)
+                if iteration:
+                    note = "tuning" if iteration[3] == "Warmup" else ""
+                    self._report(chain, int(iteration[1]), int(iteration[2]), note)
+                elif line.strip():
+                    last = line.strip()
         _, status, resources = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         with self._lock:

@@ -70,6 +70,9 @@ class Engine(ABC):
     name: ClassVar[str]
     suffix: ClassVar[str] = ""
 
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
     def compile(self, program: str) -> Path:
         """Compile `program`, or find it in the cache.
 

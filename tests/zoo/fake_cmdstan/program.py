@@ -9,9 +9,24 @@ import random
 import sys
 import time
 
-BEFORE = "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__".split(",")
+BEFORE = ["lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__"]
 SWITCHES = ("random", "data", "output", "adapt")
-VALUES = ("id seed init file refresh sig_figs method num_samples num_warmup algorithm engine max_depth engaged delta").split()
+VALUES = [
+    "id",
+    "seed",
+    "init",
+    "file",
+    "refresh",
+    "sig_figs",
+    "method",
+    "num_samples",
+    "num_warmup",
+    "algorithm",
+    "engine",
+    "max_depth",
+    "engaged",
+    "delta",
+]
 
 
 def arguments():
@@ -20,7 +35,9 @@ def arguments():
     for word in sys.argv[1:]:
         name, _, value = word.partition("=")
         if (name not in VALUES) if value else (word not in SWITCHES):
-            sys.exit(f"{word} is either mistyped or misplaced.\nFailed to parse command arguments, cannot run model.")
+            sys.exit(
+                f"{word} is either mistyped or misplaced.\nFailed to parse command arguments, cannot run model."
+            )
         if name == "file":
             found["files"].append(value)
         else:
@@ -43,7 +60,9 @@ def draw(rng, data, number):
     """All columns of one draw; a third of them diverges, a half reaches the largest tree."""
     deep = number % 2 == 1
     values = dict.fromkeys(BEFORE, 0.5) | {
-        "treedepth__": 10 if deep else 2, "n_leapfrog__": 1023 if deep else 3, "divergent__": int(number % 3 == 2)
+        "treedepth__": 10 if deep else 2,
+        "n_leapfrog__": 1023 if deep else 3,
+        "divergent__": int(number % 3 == 2),
     }
     theta = [simplex(rng, data["K"]) for _ in range(data["D"])]
     phi = [simplex(rng, data["V"]) for _ in range(data["K"])]
@@ -57,7 +76,9 @@ def main():
     warmup, samples, chain = (int(given[name]) for name in ("num_warmup", "num_samples", "id"))
     data_file, draws_file = given["files"]
     if given["engaged"] == "1" and warmup == 0:
-        sys.exit("The number of warmup samples (num_warmup) must be greater than zero if adaptation is enabled.")
+        sys.exit(
+            "The number of warmup samples (num_warmup) must be greater than zero if adaptation is enabled."
+        )
     with open(data_file) as file:
         data = json.load(file)
     if os.environ.get("FAKE_FAILS") == given["id"]:
@@ -70,7 +91,9 @@ def main():
         for i in range(total):
             if (i + 1) % refresh == 0 or i in (0, warmup, total - 1):
                 phase = "Warmup" if i < warmup else "Sampling"
-                print(f"Iteration: {i + 1:4d} / {total} [{100 * (i + 1) // total:3d}%]  ({phase})", flush=True)
+                print(
+                    f"Iteration: {i + 1:4d} / {total} [{100 * (i + 1) // total:3d}%]  ({phase})", flush=True
+                )
             time.sleep(pause)
             values = draw(rng, data, i - warmup)
             if i == 0:
@@ -79,7 +102,9 @@ def main():
                 print("# Adaptation terminated\n# Step size = 0.5", file=out)
             if i >= warmup:
                 print(",".join(f"{value:.{given['sig_figs']}g}" for value in values.values()), file=out)
-        print("# \n#  Elapsed Time: 0.1 seconds (Warm-up)\n#                0.3 seconds (Total)\n# ", file=out)
+        print(
+            "# \n#  Elapsed Time: 0.1 seconds (Warm-up)\n#                0.3 seconds (Total)\n# ", file=out
+        )
 
 
 main()
