@@ -113,8 +113,10 @@ def test_cmdstan_says_how_far_it_is_and_nothing_else(fake_cmdstan, micro, capfd)
     stan.run(LDA, micro, 0, 2, 10, 10, 0, lambda chain, *report: seen[chain].append(report))
     for reports in seen.values():
         assert reports == [
-            (0, 20, "compiling"), *((i, 20, "tuning") for i in range(1, 11)), *((i, 20, "") for i in range(11, 21))
-        ]  # fmt: skip
+            (0, 20, "compiling"),
+            *((i, 20, "tuning") for i in range(1, 11)),
+            *((i, 20, "") for i in range(11, 21)),
+        ]
     assert capfd.readouterr() == ("", "")
 
 

@@ -136,7 +136,7 @@ def end(process: "subprocess.Popen[str]") -> None:
 
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, so that no process is left behind, unless it is handled already."""
+    """Let SIGTERM, unless it is handled, raise KeyboardInterrupt, so that no process is left behind."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield

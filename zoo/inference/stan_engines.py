@@ -107,7 +107,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _fingerprint(self) -> tuple[str, ...]:
-        """What a compiled program depends on, besides its source."""
+        """Return what a compiled program depends on, besides its source."""
 
     @abstractmethod
     def prepare(self, job: Job, folder: Path) -> None:
@@ -148,16 +148,19 @@ class CmdStan(Engine):
         return compiled
 
     def prepare(self, job: Job, folder: Path) -> None:
+        """Write the data."""
         (folder / "data.json").write_text(json.dumps(job.data), encoding="utf-8")
 
     def command(self, compiled: Path, job: Job, folder: Path, chain: int) -> list[str]:
-        # 18 significant digits: a double read back is the double that was written.
-        output = [f"file={draws_of(folder, chain)}", f"refresh={job.refresh}", "sig_figs=18"]
+        """Command line of the compiled program, in the order that CmdStan wants."""
+        data, draws = folder / "data.json", draws_of(folder, chain)
+        # With 18 significant digits a double that is read is the one that was written.
         return [
-            str(compiled), f"id={chain + 1}", "random", f"seed={job.seed}", "data", f"file={folder / 'data.json'}",
-            f"init={INIT_RADIUS}", "output", *output, "method=sample", f"num_samples={job.draws}",
-            f"num_warmup={job.tune}", "algorithm=hmc", "engine=nuts", f"max_depth={MAX_TREE_DEPTH}", "adapt",
-            f"engaged={int(job.tune > 0)}", f"delta={TARGET_ACCEPT}",
+            str(compiled), f"id={chain + 1}", "random", f"seed={job.seed}", "data", f"file={data}",
+            f"init={INIT_RADIUS}", "output", f"file={draws}", f"refresh={job.refresh}", "sig_figs=18",
+            "method=sample", f"num_samples={job.draws}", f"num_warmup={job.tune}",
+            "algorithm=hmc", "engine=nuts", f"max_depth={MAX_TREE_DEPTH}",
+            "adapt", f"engaged={int(job.tune > 0)}", f"delta={TARGET_ACCEPT}",
         ]  # fmt: skip
 
 
@@ -183,6 +186,7 @@ class PyStan(Engine):
         return source.with_suffix(self.suffix)
 
     def prepare(self, job: Job, folder: Path) -> None:
+        """Write the job."""
         order = {
             "data": job.data,
             "names": job.names,
@@ -199,6 +203,7 @@ class PyStan(Engine):
         (folder / "job.json").write_text(json.dumps(order), encoding="utf-8")
 
     def command(self, compiled: Path, job: Job, folder: Path, chain: int) -> list[str]:
+        """Command line of the worker."""
         order, draws = folder / "job.json", draws_of(folder, chain)
         return [*PYTHON, str(WORKER), "sample", str(compiled), str(order), str(chain + 1), str(draws)]
 

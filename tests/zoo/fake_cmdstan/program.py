@@ -36,7 +36,8 @@ def arguments():
         name, _, value = word.partition("=")
         if (name not in VALUES) if value else (word not in SWITCHES):
             sys.exit(
-                f"{word} is either mistyped or misplaced.\nFailed to parse command arguments, cannot run model."
+                f"{word} is either mistyped or misplaced.\n"
+                "Failed to parse command arguments, cannot run model."
             )
         if name == "file":
             found["files"].append(value)
