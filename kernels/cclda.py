@@ -20,7 +20,7 @@ from .jit import kernel
 from .lda import FiniteDocuments, check_documents, finite_documents, update_alpha
 from .random import categorical, crt, is_sampled, log_beta_variate, log_gamma_variate
 from .smoothing import draw_smoothing
-from .state import Scratch, Tokens, scratch, tokens_of
+from .state import Scratch, Tokens, check_positive, check_scratch, scratch, tokens_of
 from .token_pass import enter_document, leave_document
 
 
@@ -66,6 +66,8 @@ class CcldaState(NamedTuple):
     delta_prior: np.ndarray
     gamma0_prior: np.ndarray
     gamma1_prior: np.ndarray
+
+    FIXED = ("alpha_prior", "eta_prior", "delta_prior", "gamma0_prior", "gamma1_prior")
 
 
 @kernel
@@ -203,6 +205,11 @@ def _recount(tokens: Tokens, topics: CollectionTopics) -> None:
 def check(state: CcldaState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     topics = state.topics
+    if np.any((topics.own != 0) & (topics.own != 1)):
+        raise AssertionError("a word is neither shared nor its collection's own")
+    check_positive(eta=topics.eta, delta=topics.delta, gamma0=topics.gamma0, gamma1=topics.gamma1)
+    check_documents(state.tokens, state.documents)
+    check_scratch(state.scratch)
     anew = topics._replace(
         **{name: np.empty_like(getattr(topics, name)) for name in ("count", "total", "n_shared")}
     )
@@ -210,4 +217,3 @@ def check(state: CcldaState) -> None:
     for name in ("count", "total", "n_shared"):
         if np.any(getattr(topics, name) != getattr(anew, name)):
             raise AssertionError(f"{name} differs from a recount")
-    check_documents(state.tokens, state.documents)

@@ -36,6 +36,8 @@ from .state import (
     Scratch,
     Tokens,
     check_counts,
+    check_positive,
+    check_scratch,
     dirichlet_topics,
     list_token,
     scratch,
@@ -76,6 +78,8 @@ class FocusedState(NamedTuple):
     alpha_prior: np.ndarray
     gamma_prior: np.ndarray
     eta_prior: np.ndarray
+
+    FIXED = ("alpha_prior", "gamma_prior", "eta_prior")
 
 
 @kernel
@@ -400,10 +404,12 @@ def make_state(words, doc_ptr, n_words, z, strength, inclusion, hyper, priors) -
 def check(state: FocusedState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     check_counts(state.tokens, state.topics)
+    check_scratch(state.scratch)
     k = int(state.topics.n_topics[0])
+    documents = state.documents
+    check_positive(alpha=documents.alpha, gamma=documents.gamma)
     if np.any(state.topics.total[:k] == 0):
         raise AssertionError("a topic without tokens is represented")
-    if not (np.all(state.documents.strength[:k] > 0) and np.all(state.documents.inclusion[:k] > 0)):
-        raise AssertionError("a topic has no strength or no inclusion")
-    if np.any(state.documents.inclusion[:k] > 1):
+    check_positive(strength=documents.strength[:k], inclusion=documents.inclusion[:k])
+    if np.any(documents.inclusion[:k] > 1):
         raise AssertionError("the inclusion of a topic is not a probability")

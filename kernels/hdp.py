@@ -21,6 +21,8 @@ from .state import (
     Scratch,
     Tokens,
     check_counts,
+    check_positive,
+    check_scratch,
     dirichlet_topics,
     open_topic,
     scratch,
@@ -55,6 +57,8 @@ class StickDocuments(NamedTuple):
     gamma: np.ndarray
     n_levels: np.ndarray
 
+    FIXED = ("n_levels",)
+
 
 class HdpState(NamedTuple):
     """State of a chain; priors are (shape, rate), or zeros for a fixed value."""
@@ -67,6 +71,8 @@ class HdpState(NamedTuple):
     alpha0_prior: np.ndarray
     gamma_prior: np.ndarray
     eta_prior: np.ndarray
+
+    FIXED = ("alpha_prior", "alpha0_prior", "gamma_prior", "eta_prior")
 
 
 @open_topic.implement(StickDocuments)
@@ -276,7 +282,14 @@ def make_state(words, doc_ptr, group, n_words, z, root, tasks, hyper, priors, n_
 def check(state: HdpState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     check_counts(state.tokens, state.topics)
+    check_scratch(state.scratch)
     documents, k = state.documents, int(state.topics.n_topics[0])
+    check_positive(alpha=documents.alpha, gamma=documents.gamma)
+    if documents.n_levels[0] == 3:
+        check_positive(alpha0=documents.alpha0)
+    sticks = (documents.root[:k], documents.root_rest, documents.prior[:, :k], documents.rest)
+    if not all(np.all((stick >= 0.0) & np.isfinite(stick)) for stick in sticks):
+        raise AssertionError("a stick has no length")
     if not np.isclose(documents.root[:k].sum() + documents.root_rest[0], 1.0, atol=1e-12):
         raise AssertionError("the root sticks do not sum to one")
     mass = documents.prior[:, :k].sum(axis=1) + documents.rest

@@ -15,6 +15,9 @@ from .state import (
     Scratch,
     Tokens,
     check_counts,
+    check_positive,
+    check_scratch,
+    check_topic_of_tokens,
     dirichlet_topics,
     open_topic,
     scratch,
@@ -41,6 +44,8 @@ class FiniteDocuments(NamedTuple):
     alpha: np.ndarray
     may_have: np.ndarray
 
+    FIXED = ("rest", "may_have")
+
 
 @open_topic.implement(FiniteDocuments)
 def _no_topic_to_open(rng, documents, topic, group):
@@ -56,6 +61,8 @@ class LdaState(NamedTuple):
     scratch: Scratch
     alpha_prior: np.ndarray
     eta_prior: np.ndarray
+
+    FIXED = ("alpha_prior", "eta_prior")
 
 
 @kernel
@@ -129,6 +136,8 @@ def make_state(words, doc_ptr, group, n_words, may_have, z, alpha, eta, alpha_pr
 
 def check_documents(tokens: Tokens, documents: FiniteDocuments) -> None:
     """Compare the document side with what it is made of; raise AssertionError where it differs."""
+    check_positive(alpha=documents.alpha)
+    check_topic_of_tokens(tokens, documents.may_have.shape[1])
     if np.any(documents.prior != np.where(documents.may_have, documents.alpha[:, None], 0.0)):
         raise AssertionError("the document prior is not alpha")
     group = np.repeat(tokens.group, np.diff(tokens.doc_ptr))
@@ -140,3 +149,6 @@ def check(state: LdaState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     check_counts(state.tokens, state.topics)
     check_documents(state.tokens, state.documents)
+    check_scratch(state.scratch)
+    if state.topics.n_topics[0] != state.documents.may_have.shape[1]:
+        raise AssertionError("the number of topics has changed")

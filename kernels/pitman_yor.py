@@ -15,7 +15,7 @@ from .pitman_yor_seats import SCHEMES, TABLES, Scheme
 from .pitman_yor_state import Associations, Restaurants, SameWord, cells_of, empty_restaurants, seat_all
 from .pitman_yor_tables import explicit_pass, redraw_all_tables
 from .pitman_yor_tokens import PassScratch, dense_pass, pass_scratch, sparse_pass
-from .state import Tokens, tokens_of
+from .state import Tokens, check_positive, tokens_of
 from .stirling import stirling_ratios
 
 
@@ -37,6 +37,8 @@ class PitmanYorState(NamedTuple):
     a_prior: np.ndarray
     gamma_prior: np.ndarray
     heads_seed: np.ndarray
+
+    FIXED = ("alpha_prior", "b_prior", "a_prior", "gamma_prior")
 
 
 @kernel
@@ -250,6 +252,8 @@ def check(state: PitmanYorState) -> None:
     tokens, restaurants, base = state.tokens, state.restaurants, state.restaurants.base
     n_groups, n_topics = restaurants.customers.shape
     n_words = int(restaurants.n_words[0])
+    _check_lists(state)
+    _check_parameters(state)
     place, cell = _in_use(restaurants.cell_ptr[:-1], restaurants.n_listed)
     entry = cell * n_topics + restaurants.listed_topic[place]
     m, t = restaurants.listed_customers[place], restaurants.listed_tables[place]
@@ -277,7 +281,43 @@ def check(state: PitmanYorState) -> None:
         raise AssertionError("the orders at a base differ from a recount")
     if np.any(base.total != np.bincount(b * n_topics + topic, minlength=base.total.size)):
         raise AssertionError("the orders of a base's topic differ from a recount")
-    if np.any(restaurants.b <= -state.scheme.discount[0]):
-        raise AssertionError("a concentration is not above minus the discount")
     if any(np.any(x) for x in (state.scratch.doc_count, state.scratch.is_doc_topic, state.scratch.sent)):
         raise AssertionError("working memory was left dirty")
+
+
+def _check_lists(state: PitmanYorState) -> None:
+    """Raise AssertionError where a list is too long, or holds what is no topic or no word."""
+    restaurants, base, orders = state.restaurants, state.restaurants.base, state.orders
+    n_topics, n_words = restaurants.b.size, int(restaurants.n_words[0])
+    lists = [
+        (restaurants.cell_ptr, restaurants.n_listed, restaurants.listed_topic, n_topics),
+        (base.word_ptr, base.n_listed, base.listed_topic, base.total.size),
+    ]
+    if isinstance(orders, Associations):
+        lists += [
+            (restaurants.cell_ptr, orders.n_orders, orders.order_topic, n_topics),
+            (restaurants.cell_ptr, orders.n_orders, orders.order_word, n_words),
+        ]
+    for start, length, values, size in lists:
+        if np.any((length < 0) | (length > np.diff(start))):
+            raise AssertionError("a list is longer than its room")
+        place, _ = _in_use(start[:-1], length)
+        if np.any((values[place] < 0) | (values[place] >= size)):
+            raise AssertionError(f"a list holds an entry outside 0..{size - 1}")
+    if base.n_topics[0] != base.total.size:
+        raise AssertionError("the number of topics has changed")
+
+
+def _check_parameters(state: PitmanYorState) -> None:
+    """Raise AssertionError where a hyperparameter is out of range, or the ratios are not of the discount."""
+    restaurants, scheme = state.restaurants, state.scheme
+    discount = float(scheme.discount[0])
+    check_positive(gamma=restaurants.base.eta)
+    if not 0.0 <= discount < 1.0:
+        raise AssertionError("the discount is not in [0, 1)")
+    if not np.all((restaurants.b > -discount) & np.isfinite(restaurants.b)):
+        raise AssertionError("a concentration is not above minus the discount")
+    if np.any(scheme.ratios != stirling_ratios(int(np.diff(restaurants.cell_ptr).max(initial=0)), discount)):
+        raise AssertionError("the ratios are not those of the discount")
+    if not 0.0 <= state.heads_seed[0] < 1.0:
+        raise AssertionError("the seed of the heads is not in [0, 1)")

@@ -46,11 +46,15 @@ class Restaurants(NamedTuple):
     b: np.ndarray
     n_words: np.ndarray
 
+    FIXED = ("cell_ptr", "base_of_group", "n_words")
+
 
 class SameWord(NamedTuple):
     """P = I: a table sends for the word that it serves. `nothing` is empty."""
 
     nothing: np.ndarray
+
+    FIXED = ("nothing",)
 
 
 class Associations(NamedTuple):
@@ -76,6 +80,8 @@ class Associations(NamedTuple):
     n_orders: np.ndarray
     order_topic: np.ndarray
     order_word: np.ndarray
+
+    FIXED = ("row_ptr", "column", "weight", "row_sum")
 
 
 @chosen_by_type(0)

@@ -106,6 +106,8 @@ class BuffetPrior(NamedTuple):
     log_join: np.ndarray
     first_rows: np.ndarray
 
+    FIXED = ("alpha_prior", "eta_prior", "epsilon", "a1", "a2", "log_reach", "log_join", "first_rows")
+
 
 class MaskScratch(NamedTuple):
     """Working memory of a sweep.
@@ -143,6 +145,8 @@ class MaskScratch(NamedTuple):
     progress: np.ndarray
     level: np.ndarray
 
+    FIXED = ("opening",)
+
 
 class SparseTransferState(NamedTuple):
     """State of a chain."""
@@ -153,6 +157,8 @@ class SparseTransferState(NamedTuple):
     lengths: TaskLengths
     prior: BuffetPrior
     scratch: MaskScratch
+
+    FIXED = ("lengths",)
 
 
 @kernel

@@ -8,7 +8,7 @@ or to a topic not represented yet with weight ``rest[g] / V``. The first factor 
 second the *topic side*. A document side is any NamedTuple with the fields ``prior`` and ``rest``; what else
 it holds, and how it opens a topic, is its own affair. The number of represented topics, ``n_topics``, is a
 one-element array, and arrays over topics have room for more (``capacity``), so that sweeps can add topics
-in place.
+in place. Of each NamedTuple, ``FIXED`` names the fields that hold data and priors, which no sweep changes.
 """
 
 from typing import NamedTuple
@@ -36,6 +36,8 @@ class Tokens(NamedTuple):
     doc_ptr: np.ndarray
     group: np.ndarray
     topic: np.ndarray
+
+    FIXED = ("words", "doc_ptr", "group")
 
 
 class DirichletTopics(NamedTuple):
@@ -65,6 +67,8 @@ class DirichletTopics(NamedTuple):
     listed_count: np.ndarray
     eta: np.ndarray
     n_topics: np.ndarray
+
+    FIXED = ("word_ptr",)
 
 
 class Scratch(NamedTuple):
@@ -192,17 +196,42 @@ def check_counts(tokens: Tokens, topics: DirichletTopics) -> None:
     """
     k = int(topics.n_topics[0])
     n_words = topics.n_listed.size
-    if tokens.topic.size and not 0 <= tokens.topic.min() <= tokens.topic.max() < k:
-        raise AssertionError(f"a token's topic is outside 0..{k - 1}")
+    if not 0 <= k <= topics.total.size:
+        raise AssertionError(f"the number of topics is outside 0..{topics.total.size}")
+    check_topic_of_tokens(tokens, k)
     if np.any(topics.total != np.bincount(tokens.topic, minlength=topics.total.size)):
         raise AssertionError("topic totals differ from a recount")
+    recount = np.zeros((n_words, k), np.int64)
+    np.add.at(recount, (tokens.words, tokens.topic), 1)
+    if np.any(topics.n_listed != np.count_nonzero(recount, axis=1)):
+        raise AssertionError("the list of a word has too many entries or too few")
     listed = np.zeros((n_words, k), np.int64)
     for word in range(n_words):
         at = slice(topics.word_ptr[word], topics.word_ptr[word] + topics.n_listed[word])
-        np.add.at(listed[word], topics.listed_topic[at], topics.listed_count[at])
+        if np.any((topics.listed_topic[at] < 0) | (topics.listed_topic[at] >= k)):
+            raise AssertionError(f"the list of word {word} holds a topic outside 0..{k - 1}")
         if np.any(topics.listed_count[at] <= 0):
             raise AssertionError(f"the list of word {word} holds an empty entry")
-    recount = np.zeros((n_words, k), np.int64)
-    np.add.at(recount, (tokens.words, tokens.topic), 1)
+        np.add.at(listed[word], topics.listed_topic[at], topics.listed_count[at])
     if np.any(listed != recount):
         raise AssertionError("word-topic counts differ from a recount")
+    check_positive(eta=topics.eta)
+
+
+def check_topic_of_tokens(tokens: Tokens, n_topics: int) -> None:
+    """Raise AssertionError unless every token has one of `n_topics` topics."""
+    if tokens.topic.size and not 0 <= tokens.topic.min() <= tokens.topic.max() < n_topics:
+        raise AssertionError(f"a token's topic is outside 0..{n_topics - 1}")
+
+
+def check_positive(**parameters: np.ndarray) -> None:
+    """Raise AssertionError unless all of them are positive numbers."""
+    for name, values in parameters.items():
+        if not np.all((values > 0.0) & np.isfinite(values)):
+            raise AssertionError(f"{name} is not a positive number")
+
+
+def check_scratch(scratch: Scratch) -> None:
+    """Raise AssertionError where a sweep has left something that the next one would trip over."""
+    if any(np.any(x) for x in (scratch.doc_count, scratch.is_doc_topic, scratch.next_document)):
+        raise AssertionError("working memory was left dirty")

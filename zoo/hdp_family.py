@@ -126,7 +126,7 @@ def hdp_kernels(toolbox: ModuleType, snapshot: Callable[[HdpState], Latents]) ->
                 state = hdp.with_room(state)
             return state
 
-        return Kernel(load, step, snapshot, hdp.check, sweep, about=about)
+        return Kernel(load, step, snapshot, hdp.check, sweep, about=about, with_room=hdp.with_room)
 
     return {
         "sparse": make(hdp.sparse_sweep, "direct assignment; a token costs as much as its non-zero counts"),

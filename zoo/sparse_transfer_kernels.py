@@ -99,7 +99,7 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
                 state = setup.with_room(state)
             return state
 
-        kernel = Kernel(load, step, _snapshot, setup.check, sweep, about=about)
+        kernel = Kernel(load, step, _snapshot, setup.check, sweep, about=about, with_room=setup.with_room)
         return replace(kernel, **fields)
 
     return {

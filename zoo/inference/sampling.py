@@ -6,7 +6,6 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numba
@@ -18,6 +17,7 @@ from ..contract import Model, Probes
 from ..corpus import Corpus, CorpusError
 from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
+from .interrupt import Stop, held_signals
 from .progress import Report, bars, silent
 from .results import assemble, describe
 
@@ -73,7 +73,7 @@ def sample(
     checkpoint : path, optional
         Directory that the kernels' chains are saved to every half minute, at the end and on Ctrl-C.
     resume : bool
-        Go on from the checkpoints; the draws are those of a run that was never stopped.
+        Go on from the checkpoints in `checkpoint`; the draws are those of a run that was never stopped.
     paranoid : bool
         Recount every statistic of the kernels after every sweep.
 
@@ -81,16 +81,18 @@ def sample(
     -------
     xarray.DataTree
         Groups ``posterior`` (test quantities), ``sample_stats``, ``latents``, ``observed_data`` and
-        ``constant_data``. After Ctrl-C it holds the chains that have draws, cut to the shortest, and its
-        attribute ``interrupted`` is 1; where there are none, KeyboardInterrupt goes on.
+        ``constant_data``. After Ctrl-C or SIGTERM, which chains take note of between two sweeps, it holds the
+        chains that have draws, cut to the shortest, and its attribute ``interrupted`` is 1.
 
     Raises
     ------
+    KeyboardInterrupt
+        After Ctrl-C or SIGTERM before the first draw; says what was kept.
     ValueError
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
     """
-    _check_arguments(model, corpus, backend, variant, truncation, checkpoint)
+    _check_arguments(model, corpus, backend, variant, truncation, checkpoint, resume)
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     schedule = Schedule(tune, draws, thin, keep)
@@ -99,20 +101,23 @@ def sample(
     if backend == "kernel":
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
-        runners = _chains(model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid)
-        with display as report:
-            records, interrupted = _in_threads(runners, min(chains, workers or os.cpu_count() or 1), report)
+        with held_signals() as stop:
+            runners = _chains(
+                model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid
+            )
+            with display as report:
+                records = _in_threads(runners, min(chains, workers or os.cpu_count() or 1), stop, report)
         stats: dict[str, np.ndarray] = {}
         version = f"numba {numba.__version__}"
     else:
-        with display as report:
+        with held_signals() as stop, display as report:
             records, stats, version = _reference(
-                model, corpus, probes, schedule, backend, chains, seed, truncation or 0, report
+                model, corpus, probes, schedule, backend, chains, seed, truncation or 0, stop, report
             )
-        interrupted = False
+    interrupted = len(records) < chains or any(len(record.seconds) < draws for record in records)
     records = [record for record in records if record.seconds]
     if not records:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(_nothing_drawn(checkpoint))
     attributes = {
         "variant": variant,
         "backend": backend,
@@ -135,9 +140,10 @@ def check(
     variant: str | None = None,
     truncation: int | None = None,
     checkpoint: str | Path | None = None,
+    resume: bool = False,
 ) -> None:
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
-    _check_arguments(model, corpus, backend, variant, truncation, checkpoint)
+    _check_arguments(model, corpus, backend, variant, truncation, checkpoint, resume)
     if backend == "kernel":
         start = model.initial_latents(corpus, np.random.default_rng(0))
         model.kernel(variant).load(start, corpus, model)
@@ -152,12 +158,17 @@ def _check_arguments(
     variant: str | None,
     truncation: int | None,
     checkpoint: str | Path | None,
+    resume: bool,
 ) -> None:
     """Check what does not depend on the model's own code."""
     if backend not in BACKENDS:
         raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, found {backend!r}")
     if corpus.n_tokens == 0:
         raise CorpusError("expected a corpus with at least one token, found none")
+    if checkpoint is not None and not os.fspath(checkpoint):
+        raise ValueError("checkpoint: expected the name of a folder, found an empty one")
+    if resume and checkpoint is None:
+        raise ValueError("resume: expected a checkpoint to go on from")
     if backend == "kernel":
         if truncation is not None:
             raise ValueError("truncation: kernels have none; it is for the numpyro and stan back ends")
@@ -211,23 +222,22 @@ def _chains(
     ]  # fmt: skip
 
 
-def _in_threads(chains: list[Chain], workers: int, report: Report) -> tuple[list[Record], bool]:
-    """Run `chains`; on Ctrl-C let each finish its sweep, and say that it happened."""
-    stop = Event()
-    interrupted = False
+def _in_threads(chains: list[Chain], workers: int, stop: Stop, report: Report) -> list[Record]:
+    """Run `chains`; where the user asks to stop, or one of them fails, let each finish its sweep."""
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(chain.run, stop, report) for chain in chains]
-        try:
-            # A wait without a timeout would not be woken by Ctrl-C on every platform.
-            while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
-                if any(future.done() and future.exception() for future in futures):
-                    break
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            if interrupted or any(future.done() and future.exception() for future in futures):
-                stop.set()
-    return [future.result() for future in futures], interrupted
+        # Signals are heard between two waits; one without a timeout would not end on every platform.
+        while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
+            if any(future.done() and future.exception() for future in futures):
+                stop.asked = True
+    return [future.result() for future in futures]
+
+
+def _nothing_drawn(checkpoint: str | Path | None) -> str:
+    """Say what is left of a run that was stopped before its first draw."""
+    if checkpoint is None:
+        return "stopped before the first draw; nothing was kept"
+    return f"stopped before the first draw; the chains can be resumed from {checkpoint}"
 
 
 def _reference(
@@ -239,23 +249,30 @@ def _reference(
     chains: int,
     seed: int,
     truncation: int,
+    stop: Stop,
     report: Report,
 ) -> tuple[list[Record], dict[str, np.ndarray], str]:
-    """Run a reference program; draw topics given its parameters, so that all back ends share quantities."""
-    result = _program(backend)(
-        model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
-    )
+    """Run a reference program; draw topics given its parameters, so that all back ends share quantities.
+
+    A run that was stopped has fewer chains or draws.
+    """
+    program = _program(backend)
+    with stop.raised() if backend == "stan" else nullcontext():
+        result = program(
+            model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
+        )
     records = []
-    for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(chains)):
+    for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(len(result["seconds"]))):
         rng = np.random.Generator(np.random.PCG64(child))
         record = Record()
-        for j in range(schedule.thin - 1, schedule.draws * schedule.thin, schedule.thin):
+        iterations = range(schedule.thin - 1, result["stats"]["diverging"].shape[1], schedule.thin)
+        for j in iterations:
             draw = {name: values[c, j] for name, values in result["draws"].items()}
             latents = model.reference_latents(draw, corpus, rng)
             if schedule.keeps(len(record.seconds)):
                 record.kept.append((len(record.seconds), latents))
             record.quantities.append(model.quantities(latents, corpus, probes))
-            record.seconds.append(float(result["seconds"][c]) / schedule.draws)
+            record.seconds.append(float(result["seconds"][c]) / len(iterations))
         records.append(record)
     stats = {name: values[:, schedule.thin - 1 :: schedule.thin] for name, values in result["stats"].items()}
     stats["reached_max_treedepth"] = stats["n_steps"] >= LARGEST_TREE
