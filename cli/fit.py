@@ -94,7 +94,9 @@ def fit(
             _write(tree, out_file)
     if tree.attrs["interrupted"]:
         stopped = f"Interrupted after {tree['posterior'].sizes['draw']} draws a chain"
-        say(stopped if checkpoint is None else f"{stopped}; --resume goes on from {checkpoint}", "yellow", err)
+        say(
+            stopped if checkpoint is None else f"{stopped}; --resume goes on from {checkpoint}", "yellow", err
+        )
     comparison = compare(labelled([tree]))
     held_out = None if test is None else document_completion(posterior_topics(tree, test), test, seed=seed)
     if as_json:

@@ -35,7 +35,7 @@ class Row:
     quantity : str
         Name and coordinates, as in ``same_topic[3]``.
     mean, mcse, ess, ess_per_second : dict of str to float
-        By fit. ESS is the bulk effective sample size of all chains of a fit; it is divided by the seconds
+        By fit. ESS is the bulk effective sample size of all chains of a fit; it is divided by the CPU seconds
         that they took, warm-up included, summed over chains.
     difference : dict of (str, str) to float
         For each pair of fits, the second's mean less the first's in units of

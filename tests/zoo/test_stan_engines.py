@@ -102,9 +102,7 @@ def test_cmdstan_gives_draws_of_full_precision_by_chain(fake_cmdstan, micro):
     assert (result["draws"]["theta"][0] != result["draws"]["theta"][1]).any()
     assert result["stats"]["diverging"].tolist() == [[False, False, True] * 2] * 2
     assert result["stats"]["n_steps"].tolist() == [[3, 1023] * 3] * 2
-    assert not result["interrupted"]
     assert (result["seconds"] > 0).all()
-    assert (result["cpu_seconds"] > 0).all()
     assert result["compile_seconds"] > 0
 
 
@@ -148,40 +146,40 @@ def test_a_chain_that_fails_stops_the_others(fake_cmdstan, micro, monkeypatch):
 
 INTERRUPTED = """
 import numpy as np, bnpzoo
-from bnpzoo.zoo.inference import stan
 corpus = bnpzoo.Corpus(np.array([0, 0, 1, 1, 2, 2]), np.array([0, 3, 4, 6]), n_words=3)
 model = bnpzoo.get("lda", n_topics=2, alpha=0.4, eta=0.5)
+run = {{"chains": 2, "tune": {tune}, "draws": 5000, "progress": lambda *report: print(*report, flush=True)}}
 try:
-    result = stan.run(model, corpus, 0, 2, {tune}, 100000, 0, lambda *report: print(*report, flush=True))
-except KeyboardInterrupt:
-    print("nothing")
+    tree = bnpzoo.sample(model, corpus, "stan", **run)
+except KeyboardInterrupt as stopped:
+    print(stopped)
 else:
-    print("kept", result["interrupted"], len(result["seconds"]), result["draws"]["theta"].shape[1])
+    print("kept", tree.attrs["interrupted"], *tree["posterior"].sizes.values())
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("tune", [0, 100_000])
+@pytest.mark.parametrize("tune", [0, 5000])
 def test_a_signal_ends_the_chains_and_keeps_their_draws(fake_cmdstan, monkeypatch, tmp_path, number, tune):
-    monkeypatch.setenv("FAKE_SECONDS", "0.001")
+    monkeypatch.setenv("FAKE_SECONDS", "0.02")
     command = [sys.executable, "-c", INTERRUPTED.format(tune=tune)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         started = set()
         for line in process.stdout:
             chain, done, *_ = line.split()
-            started |= {chain} if int(done) >= 1000 else set()
+            started |= {chain} if int(done) >= 50 else set()
             if started == {"0", "1"}:
                 break
         process.send_signal(number)
         *_, last = process.stdout.read().splitlines()
     assert process.returncode == 0
     if tune:
-        assert last == "nothing"
+        assert last == "stopped before the first draw; nothing was kept"
     else:
-        kept, interrupted, chains, draws = last.split()
-        assert (kept, interrupted, chains) == ("kept", "True", "2")
-        assert 1000 <= int(draws) < 100_000
+        kept, interrupted, chains, draws = last.split()[:4]
+        assert (kept, interrupted, chains) == ("kept", "1", "2")
+        assert 50 <= int(draws) < 5000
     running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
     assert not any(str(tmp_path).encode() in line for line in running)
 

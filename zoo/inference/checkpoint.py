@@ -37,7 +37,8 @@ def unflatten(template: Any, arrays: Mapping[str, np.ndarray], prefix: str = "st
         return arrays[prefix]
     return template._replace(
         **{
-            name: unflatten(getattr(template, name), arrays, f"{prefix}.{name}") for name in _changing(template)
+            name: unflatten(getattr(template, name), arrays, f"{prefix}.{name}")
+            for name in _changing(template)
         }
     )
 

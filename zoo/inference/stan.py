@@ -11,8 +11,9 @@ import numpy as np
 
 from ..contract import Model
 from ..corpus import Corpus
+from .interrupt import held_signals
 from .progress import Report, silent
-from .stan_chains import Chains, read_chain, sigterm_as_interrupt
+from .stan_chains import Chains, read_chain
 from .stan_engines import Job, draws_of, find_stan
 
 STATISTICS = ("divergent__", "n_leapfrog__", "accept_stat__")
@@ -52,16 +53,16 @@ def run(
     )
     for chain in range(chains):
         progress(chain, 0, tune + draws, "compiling")
-    with sigterm_as_interrupt(), tempfile.TemporaryDirectory(prefix="bnpzoo-") as directory:
+    with held_signals() as stop, stop.raised(), tempfile.TemporaryDirectory(prefix="bnpzoo-") as directory:
         folder = Path(directory)
         start = time.perf_counter()
         compiled = engine.compile(job.program)
         compile_seconds = time.perf_counter() - start
         engine.prepare(job, folder)
         commands = [engine.command(compiled, job, folder, chain) for chain in range(chains)]
-        usage, interrupted = Chains(commands, progress).run()
+        seconds = Chains(commands, progress).run()
         found = [read_chain(draws_of(folder, chain), job.names) for chain in range(chains)]
-    kept = [(values, used) for values, used in zip(found, usage, strict=True) if values is not None]
+    kept = [(values, own) for values, own in zip(found, seconds, strict=True) if values is not None]
     if not kept:
         raise KeyboardInterrupt
     length = min(len(values[STATISTICS[0]]) for values, _ in kept)
@@ -73,10 +74,8 @@ def run(
             "n_steps": stacked["n_leapfrog__"].astype(np.int64),
             "acceptance_rate": stacked["accept_stat__"],
         },
-        "seconds": np.array([used.seconds for _, used in kept]),
-        "cpu_seconds": np.array([used.cpu_seconds for _, used in kept]),
+        "seconds": np.array([own for _, own in kept]),
         "compile_seconds": compile_seconds,
-        "interrupted": interrupted,
         "backend_version": str(engine),
     }
 

@@ -5,11 +5,9 @@ import re
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from itertools import chain as concatenated
 from pathlib import Path
 
@@ -22,14 +20,6 @@ ITERATION = re.compile(r"Iteration:\s*(\d+)\s*/\s*(\d+).*\((Warmup|Sampling)\)")
 
 class StanError(RuntimeError):
     """Stan is not there, or cannot compile or run a program; the message is one line."""
-
-
-@dataclass(frozen=True)
-class Usage:
-    """Wall and CPU seconds of a process."""
-
-    seconds: float
-    cpu_seconds: float
 
 
 class Chains:
@@ -51,22 +41,19 @@ class Chains:
         self._stopped = False
         self._lock = threading.Lock()
 
-    def run(self) -> tuple[list[Usage], bool]:
-        """Run all chains to their end.
+    def run(self) -> list[float]:
+        """Run all chains to their end, or until Ctrl-C.
 
         Returns
         -------
-        usage : list of Usage
-            One a chain.
-        interrupted : bool
-            Whether Ctrl-C stopped the chains.
+        list of float
+            CPU seconds of each chain.
 
         Raises
         ------
         StanError
             A chain fails; the others are stopped.
         """
-        interrupted = False
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             futures = [pool.submit(self._follow, *item) for item in enumerate(self._commands)]
             try:
@@ -75,19 +62,19 @@ class Chains:
                     if any(future.done() and future.exception() for future in futures):
                         break
             except KeyboardInterrupt:
-                interrupted = True
+                pass
             finally:
                 self._stop()
-        return [future.result() for future in futures], interrupted
+        return [future.result() for future in futures]
 
-    def _follow(self, chain: int, command: list[str]) -> Usage:
+    def _follow(self, chain: int, command: list[str]) -> float:
         """Run one chain and report how far it is."""
         with self._lock:
             if self._stopped:
-                return Usage(0.0, 0.0)
+                return 0.0
             process = self._running[chain] = start(command)
         assert process.stdout is not None
-        started, last = time.perf_counter(), "no message"
+        last = "no message"
         with process.stdout as lines:
             for line in lines:
                 iteration = ITERATION.search(line)
@@ -102,7 +89,7 @@ class Chains:
             del self._running[chain]
             if process.returncode != 0 and not self._stopped:
                 raise StanError(f"Stan: chain {chain} ended with status {process.returncode}: {last}")
-        return Usage(time.perf_counter() - started, resources.ru_utime + resources.ru_stime)
+        return resources.ru_utime + resources.ru_stime
 
     def _stop(self) -> None:
         with self._lock:
@@ -132,20 +119,6 @@ def end(process: "subprocess.Popen[str]") -> None:
     """End `process` and all that it has started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
-
-
-@contextmanager
-def sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM, unless it is handled, raise KeyboardInterrupt, so that no process is left behind."""
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def read_chain(path: Path, names: Iterable[str]) -> dict[str, np.ndarray] | None:

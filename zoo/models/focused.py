@@ -277,7 +277,9 @@ class Focused(CollapsedTopicModel):
                     state = focused.with_room(state)
                 return state
 
-            return Kernel(load, step, _snapshot, focused.check, sweep, exact, about, with_room=focused.with_room)
+            return Kernel(
+                load, step, _snapshot, focused.check, sweep, exact, about, with_room=focused.with_room
+            )
 
         return {
             "exact": make(
