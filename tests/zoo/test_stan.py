@@ -168,7 +168,6 @@ def test_posterior_equals_enumeration(name, engine, micro, deviations, monkeypat
         "diverging": ((2, 1000), "b"), "n_steps": ((2, 1000), "i"), "acceptance_rate": ((2, 1000), "f"),
     }  # fmt: skip
     assert (result["seconds"] > 0).all()
-    assert (result["cpu_seconds"] > 0).all()
     assert result["backend_version"] == f"{engine.name} {engine.version}"
     assert not list((tmp_path / "here").iterdir())
     assert not list((tmp_path / "temporary").iterdir())
@@ -192,13 +191,8 @@ def test_program_text_has_its_includes_in_place(name):
 @pytest.mark.parametrize("name", ALL_MODELS)
 def test_programs_save_what_is_wanted_and_their_parameters(name):
     text = stan.program_text(bnpzoo.get(name).stan_program)
-    blocks = dict(
-        re.findall(r"^(transformed parameters|generated quantities) \{\n(.*?)^\}", text, re.M | re.S)
-    )
+    blocks = re.findall(r"^(?:transformed parameters|generated quantities) \{\n(.*?)^\}", text, re.M | re.S)
     # Declarations at two spaces are of the block; deeper ones are local.
-    declared = re.findall(
-        r"^  (?:array\[.*?\] )?(?:real|vector|matrix)\S* (?:\S+\] )?(\w+)(?: =|;)",
-        "".join(blocks.values()),
-        re.M,
-    )
+    declaration = r"^  (?:array\[.*?\] )?(?:real|vector|matrix)(?:\[.*?\])? (\w+)(?: =|;)"
+    declared = re.findall(declaration, "".join(blocks), re.M)
     assert sorted(declared) == sorted(set(bnpzoo.get(name).reference_parameters) - {"shape"})

@@ -83,9 +83,10 @@ def sample(
     xarray.DataTree
         Groups ``posterior`` (test quantities), ``sample_stats``, ``latents``, ``observed_data`` and
         ``constant_data``. After Ctrl-C or SIGTERM, which chains take note of between two sweeps, it holds the
-        chains that have draws, cut to the shortest, and its attribute ``interrupted`` is 1. The statistic
-        ``seconds`` is the CPU time that led to each draw, tuning included; the attributes ``wall_seconds`` and
-        ``compile_seconds`` are wall time, of the run without compiling and of compiling.
+        chains that have draws, cut to the shortest, and its attribute ``interrupted`` is 1.
+
+        The statistic ``seconds`` is the CPU time that led to each draw, tuning included. The attributes
+        ``wall_seconds`` and ``compile_seconds`` are wall time, of the run without compiling and of that.
 
     Raises
     ------
@@ -195,7 +196,7 @@ def _check_arguments(
 
 
 def _compile(model: Model, corpus: Corpus, variant: str) -> float:
-    """Sweep one document, so that no time of a chain has the compiling of its kernel in it; return seconds."""
+    """Sweep one document, so that no chain's time has the compiling of its kernel in it; return seconds."""
     started = time.perf_counter()
     kernel, rng = model.kernel(variant), np.random.Generator(np.random.PCG64(0))
     document = corpus.take([np.argmax(corpus.doc_lengths > 0)])
