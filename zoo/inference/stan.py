@@ -53,14 +53,15 @@ def run(
     )
     for chain in range(chains):
         progress(chain, 0, tune + draws, "compiling")
-    with held_signals() as stop, stop.raised(), tempfile.TemporaryDirectory(prefix="bnpzoo-") as directory:
+    with held_signals() as stop, tempfile.TemporaryDirectory(prefix="bnpzoo-") as directory:
         folder = Path(directory)
         start = time.perf_counter()
-        compiled = engine.compile(job.program)
+        with stop.raised():
+            compiled = engine.compile(job.program)
         compile_seconds = time.perf_counter() - start
         engine.prepare(job, folder)
         commands = [engine.command(compiled, job, folder, chain) for chain in range(chains)]
-        seconds = Chains(commands, progress).run()
+        seconds = Chains(commands, progress, stop).run()
         found = [read_chain(draws_of(folder, chain), job.names) for chain in range(chains)]
     kept = [(values, own) for values, own in zip(found, seconds, strict=True) if values is not None]
     if not kept:

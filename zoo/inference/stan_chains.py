@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .interrupt import Stop
 from .progress import Report
 
 ITERATION = re.compile(r"Iteration:\s*(\d+)\s*/\s*(\d+).*\((Warmup|Sampling)\)")
@@ -32,17 +33,20 @@ class Chains:
     commands : sequence of list of str
         One a chain. Each says how far it is as CmdStan does.
     report : Report
+    stop : Stop
+        Whether the user asks to stop.
     """
 
-    def __init__(self, commands: Sequence[list[str]], report: Report):
+    def __init__(self, commands: Sequence[list[str]], report: Report, stop: Stop):
         self._commands = commands
         self._report = report
+        self._stop = stop
         self._running: dict[int, subprocess.Popen[str]] = {}
-        self._stopped = False
+        self._ended = False
         self._lock = threading.Lock()
 
     def run(self) -> list[float]:
-        """Run all chains to their end, or until Ctrl-C.
+        """Run all chains to their end, or until the user asks to stop.
 
         Returns
         -------
@@ -56,25 +60,37 @@ class Chains:
         """
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             futures = [pool.submit(self._follow, *item) for item in enumerate(self._commands)]
-            try:
-                # A wait without a timeout would not be woken by Ctrl-C on every platform.
-                while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
-                    if any(future.done() and future.exception() for future in futures):
-                        break
-            except KeyboardInterrupt:
-                pass
-            finally:
-                self._stop()
+            # Signals are heard between two waits; one without a timeout would not end on every platform.
+            while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
+                if self._stop.asked or any(future.done() and future.exception() for future in futures):
+                    self._end_all()
         return [future.result() for future in futures]
 
     def _follow(self, chain: int, command: list[str]) -> float:
         """Run one chain and report how far it is."""
         with self._lock:
-            if self._stopped:
+            if self._ended:
                 return 0.0
             process = self._running[chain] = start(command)
-        assert process.stdout is not None
+        try:
+            last = self._listen(chain, process)
+        except BaseException:
+            end(process)
+            raise
+        finally:
+            _, status, resources = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            with self._lock:
+                del self._running[chain]
+        with self._lock:
+            if process.returncode != 0 and not self._ended:
+                raise StanError(f"Stan: chain {chain} ended with status {process.returncode}: {last}")
+        return resources.ru_utime + resources.ru_stime
+
+    def _listen(self, chain: int, process: "subprocess.Popen[str]") -> str:
+        """Report how far a chain says it is; return the last else that it says."""
         last = "no message"
+        assert process.stdout is not None
         with process.stdout as lines:
             for line in lines:
                 iteration = ITERATION.search(line)
@@ -83,17 +99,11 @@ class Chains:
                     self._report(chain, int(iteration[1]), int(iteration[2]), note)
                 elif line.strip():
                     last = line.strip()
-        _, status, resources = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        with self._lock:
-            del self._running[chain]
-            if process.returncode != 0 and not self._stopped:
-                raise StanError(f"Stan: chain {chain} ended with status {process.returncode}: {last}")
-        return resources.ru_utime + resources.ru_stime
+        return last
 
-    def _stop(self) -> None:
+    def _end_all(self) -> None:
         with self._lock:
-            self._stopped = True
+            self._ended = True
             for process in self._running.values():
                 end(process)
 
