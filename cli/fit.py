@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..zoo.corpus import Corpus
 
 SPLIT = "is_test"
-KEEP = 10
-"""Draws a chain whose latent variables are kept."""
 
 
 def fit(
@@ -77,7 +75,7 @@ def fit(
         model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint, resume=resume
     )
     if out_file is not None:
-        check_writable(out_file, expected_size(corpus, chains, draws, KEEP))
+        check_writable(out_file, expected_size(corpus, chains, draws))
     announce(model, corpus)
     if out_file is None:
         say("The draws will not be kept, only their summary printed: there is no --out.", "yellow", err)
@@ -85,7 +83,7 @@ def fit(
         try:
             tree = sample(
                 model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin,
-                seed=seed, truncation=truncation, keep=KEEP, progress=True, checkpoint=checkpoint, resume=resume,
+                seed=seed, truncation=truncation, progress=True, checkpoint=checkpoint, resume=resume,
             )  # fmt: skip
         except KeyboardInterrupt as interrupt:
             say(f"Interrupted: {str(interrupt) or 'nothing was drawn'}.", "yellow", err)
@@ -94,9 +92,8 @@ def fit(
             _write(tree, out_file)
     if tree.attrs["interrupted"]:
         stopped = f"Interrupted after {tree['posterior'].sizes['draw']} draws a chain"
-        say(
-            stopped if checkpoint is None else f"{stopped}; --resume goes on from {checkpoint}", "yellow", err
-        )
+        how_on = "" if checkpoint is None else f"; --resume goes on from {checkpoint}"
+        say(f"{stopped}{how_on}", "yellow", err)
     comparison = compare(labelled([tree]))
     held_out = None if test is None else document_completion(posterior_topics(tree, test), test, seed=seed)
     if as_json:

@@ -24,10 +24,10 @@ def replace_on_success(path: str | PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path, whose file takes the place of `path` if the block succeeds.
 
     A reader finds the old file or the new one, never half of it. If the block fails or is interrupted, the
-    temporary file is removed and `path` stays as it was; where the process is killed, the next one that writes
-    `path` removes it. The temporary path has the suffix of `path`, because some writers append one that they
-    miss. Where `path` is a link, the file that it leads to is replaced; what is no regular file, such as a
-    device or a FIFO, is not replaced but written to.
+    temporary file is removed and `path` stays as it was; where the process is killed, the next one that
+    writes `path` removes it. The temporary path has the suffix of `path`, because some writers append one
+    that they miss. Where `path` is a link, the file that it leads to is replaced; what is no regular file,
+    such as a device or a FIFO, is not replaced but written to.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def replace_on_success(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def check_writable(path: str | PathLike[str], size: int = 0) -> None:
-    """See that `path` could be written as `replace_on_success` does, before the work whose result it will hold.
+    """See that `path` can be written as `replace_on_success` does, before the work whose result it will hold.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _temporary(path: Path) -> Path:
 
 
 def remove_leftovers(folder: Path, path: Path | None = None) -> None:
-    """Remove temporary files of processes of this host that are no more: those of `path`, or all in `folder`."""
+    """Remove temporary files, of `path` or all in `folder`, of processes of this host that are no more."""
     for leftover in folder.iterdir():
         match = _TEMPORARY.fullmatch(leftover.name)
         if match is None or (path is not None and not leftover.name.startswith(_prefix(path))):

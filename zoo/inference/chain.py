@@ -128,7 +128,7 @@ class Record:
 
 
 def _check_like(array: np.ndarray, value: Any, name: str, shape: tuple[int, ...] | None) -> None:
-    """Raise ValueError unless `array` has the type of `value`, its number of axes, and `shape` if one is given."""
+    """Raise ValueError unless `array` has the type and number of axes of `value`, and `shape` if given."""
     value = np.asarray(value)
     if array.dtype != value.dtype or (array.ndim != value.ndim if shape is None else array.shape != shape):
         raise ValueError(f"{name}: expected {value.dtype} {shape or ''}, found {array.dtype} {array.shape}")

@@ -35,12 +35,10 @@ def unflatten(template: Any, arrays: Mapping[str, np.ndarray], prefix: str = "st
     """State of the form of `template` with the arrays that `flatten` took out of it; the rest is its own."""
     if isinstance(template, np.ndarray):
         return arrays[prefix]
-    return template._replace(
-        **{
-            name: unflatten(getattr(template, name), arrays, f"{prefix}.{name}")
-            for name in _changing(template)
-        }
-    )
+    changed = {
+        name: unflatten(getattr(template, name), arrays, f"{prefix}.{name}") for name in _changing(template)
+    }
+    return template._replace(**changed)
 
 
 def _changing(state: Any) -> list[str]:

@@ -44,11 +44,11 @@ class Stop:
 def held_signals() -> Iterator[Stop]:
     """Hold Ctrl-C and SIGTERM while the block runs: they only set what it yields, however often they come.
 
-    Blocks within such a block share what it yields. Signals that are ignored stay ignored. Outside of the main
-    thread, where Python delivers no signals, nothing is held.
+    Blocks within such a block share what it yields. Signals that are ignored stay ignored. Outside of the
+    main thread, where Python delivers no signals, nothing is held.
     """
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    (outer,) = {handler for handler in before.values() if isinstance(handler, Stop)} or {None}
+    outer = next((handler for handler in before.values() if isinstance(handler, Stop)), None)
     if outer is not None or threading.current_thread() is not threading.main_thread():
         yield outer or Stop()
         return

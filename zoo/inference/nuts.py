@@ -36,8 +36,8 @@ def run(
 ) -> dict[str, Any]:
     """Draw from the reference posterior of `model` given `corpus`, all chains side by side.
 
-    Computes in double precision, whatever JAX is set to outside. After Ctrl-C or SIGTERM there are fewer draws,
-    or none.
+    Computes in double precision, whatever JAX is set to outside. After Ctrl-C or SIGTERM there are fewer
+    draws, or none.
 
     Parameters
     ----------

@@ -220,7 +220,7 @@ def rescue(tree: xr.DataTree) -> Path:
     raise OSError("the draws could not be written anywhere; they are lost")
 
 
-def expected_size(corpus: Corpus, chains: int, draws: int, keep: int) -> int:
+def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> int:
     """Bytes that draws take on disk before they are compressed, to within a factor of two or three."""
     quantities = 100 * chains * draws
     latents = 2 * corpus.n_tokens * chains * min(keep, draws)
