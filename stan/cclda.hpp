@@ -24,16 +24,16 @@ static constexpr std::array<const char*, 183> locations_array__ =
   " (in 'stan/cclda.stan', line 46, column 2 to column 66)",
   " (in 'stan/cclda.stan', line 47, column 2 to column 70)",
   " (in 'stan/cclda.stan', line 48, column 2 to column 70)",
-  " (in 'stan/cclda.stan', line 91, column 2 to column 117)",
-  " (in 'stan/cclda.stan', line 92, column 2 to column 97)",
-  " (in 'stan/cclda.stan', line 93, column 2 to column 30)",
-  " (in 'stan/cclda.stan', line 94, column 2 to column 23)",
-  " (in 'stan/cclda.stan', line 96, column 4 to column 97)",
-  " (in 'stan/cclda.stan', line 98, column 6 to column 113)",
-  " (in 'stan/cclda.stan', line 97, column 21 to line 99, column 5)",
-  " (in 'stan/cclda.stan', line 97, column 4 to line 99, column 5)",
-  " (in 'stan/cclda.stan', line 95, column 19 to line 100, column 3)",
-  " (in 'stan/cclda.stan', line 95, column 2 to line 100, column 3)",
+  " (in 'stan/cclda.stan', line 91, column 2 to line 92, column 94)",
+  " (in 'stan/cclda.stan', line 93, column 2 to column 97)",
+  " (in 'stan/cclda.stan', line 94, column 2 to column 30)",
+  " (in 'stan/cclda.stan', line 95, column 2 to column 23)",
+  " (in 'stan/cclda.stan', line 97, column 10 to column 11)",
+  " (in 'stan/cclda.stan', line 97, column 4 to line 98, column 89)",
+  " (in 'stan/cclda.stan', line 99, column 4 to column 97)",
+  " (in 'stan/cclda.stan', line 100, column 4 to column 37)",
+  " (in 'stan/cclda.stan', line 96, column 19 to line 101, column 3)",
+  " (in 'stan/cclda.stan', line 96, column 2 to line 101, column 3)",
   " (in 'stan/cclda.stan', line 51, column 8 to column 9)",
   " (in 'stan/cclda.stan', line 51, column 18 to column 19)",
   " (in 'stan/cclda.stan', line 51, column 2 to column 77)",
@@ -134,13 +134,13 @@ static constexpr std::array<const char*, 183> locations_array__ =
   " (in 'stan/cclda.stan', line 44, column 9 to column 10)",
   " (in 'stan/cclda.stan', line 91, column 8 to column 9)",
   " (in 'stan/cclda.stan', line 91, column 18 to column 19)",
-  " (in 'stan/cclda.stan', line 92, column 8 to column 9)",
-  " (in 'stan/cclda.stan', line 92, column 18 to column 19)",
   " (in 'stan/cclda.stan', line 93, column 8 to column 9)",
-  " (in 'stan/cclda.stan', line 93, column 11 to column 12)",
-  " (in 'stan/cclda.stan', line 93, column 21 to column 22)",
+  " (in 'stan/cclda.stan', line 93, column 18 to column 19)",
   " (in 'stan/cclda.stan', line 94, column 8 to column 9)",
   " (in 'stan/cclda.stan', line 94, column 11 to column 12)",
+  " (in 'stan/cclda.stan', line 94, column 21 to column 22)",
+  " (in 'stan/cclda.stan', line 95, column 8 to column 9)",
+  " (in 'stan/cclda.stan', line 95, column 11 to column 12)",
   " (in 'stan/functions/dirichlet.stan', line 5, column 2, included from\n'stan/cclda.stan', line 6, column 0)",
   " (in 'stan/functions/dirichlet.stan', line 4, column 52, included from\n'stan/cclda.stan', line 6, column 0)",
   " (in 'stan/functions/dirichlet.stan', line 14, column 2, included from\n'stan/cclda.stan', line 6, column 0)",
@@ -2013,6 +2013,22 @@ class cclda_model final : public model_base_crtp<cclda_model> {
       current_statement__ = 28;
       for (int g = 1; g <= G; ++g) {
         current_statement__ = 23;
+        stan::math::validate_non_negative_index("log_origin", "K", K);
+        std::vector<Eigen::Matrix<double,-1,1>> log_origin =
+          std::vector<Eigen::Matrix<double,-1,1>>(K,
+            Eigen::Matrix<double,-1,1>::Constant(2,
+              std::numeric_limits<double>::quiet_NaN()));
+        current_statement__ = 24;
+        stan::model::assign(log_origin,
+          log_dirichlet_weights(
+            stan::model::rvalue(origin_log_h, "origin_log_h",
+              stan::model::index_uni(g)),
+            stan::model::rvalue(origin_x, "origin_x",
+              stan::model::index_uni(g)),
+            (Eigen::Matrix<double,-1,1>(2) << stan::math::log(gamma0),
+                                             stan::math::log(gamma1)).finished(),
+            pstream__), "assigning variable log_origin");
+        current_statement__ = 25;
         stan::model::assign(sigma,
           stan::math::exp(
             log_dirichlet_weights(
@@ -2023,23 +2039,11 @@ class cclda_model final : public model_base_crtp<cclda_model> {
               stan::math::rep_vector(stan::math::log(delta), V), pstream__)),
           "assigning variable sigma", stan::model::index_uni(g));
         current_statement__ = 26;
-        for (int k = 1; k <= K; ++k) {
-          current_statement__ = 24;
-          stan::model::assign(psi,
-            stan::math::exp(
-              stan::model::rvalue(
-                log_dirichlet_weights(
-                  stan::model::rvalue(origin_log_h, "origin_log_h",
-                    stan::model::index_uni(g), stan::model::index_uni(k)),
-                  stan::model::rvalue(origin_x, "origin_x",
-                    stan::model::index_uni(g), stan::model::index_uni(k)),
-                  (Eigen::Matrix<double,-1,1>(2) << stan::math::log(gamma0),
-                                                   stan::math::log(gamma1)).finished(),
-                  pstream__),
-                "log_dirichlet_weights(origin_log_h[g, k], origin_x[g, k],\n                      Transpose__(FnMakeRowVec__(log(gamma0), log(gamma1))))",
-                stan::model::index_uni(2))), "assigning variable psi",
-            stan::model::index_uni(g), stan::model::index_uni(k));
-        }
+        stan::model::assign(psi,
+          stan::math::exp(
+            stan::model::rvalue(log_origin, "log_origin",
+              stan::model::index_omni(), stan::model::index_uni(2))),
+          "assigning variable psi", stan::model::index_uni(g));
       }
       current_statement__ = 19;
       for (int sym1__ = 1; sym1__ <= K; ++sym1__) {

@@ -88,14 +88,15 @@ model {
   }
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
+  array[D] vector[K] theta
+    = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
   array[K] vector[V] phi = exp(log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V)));
   array[G, K] vector[V] sigma;
   array[G, K] real psi;
   for (g in 1 : G) {
+    array[K] vector[2] log_origin
+      = log_dirichlet_weights(origin_log_h[g], origin_x[g], [log(gamma0), log(gamma1)]');
     sigma[g] = exp(log_dirichlet_weights(sigma_log_h[g], sigma_x[g], rep_vector(log(delta), V)));
-    for (k in 1 : K) {
-      psi[g, k] = exp(log_dirichlet_weights(origin_log_h[g, k], origin_x[g, k], [log(gamma0), log(gamma1)]')[2]);
-    }
+    psi[g] = exp(log_origin[ : , 2]);
   }
 }

@@ -206,7 +206,7 @@ static constexpr std::array<const char*, 202> locations_array__ =
   " (in 'stan/focused.stan', line 16, column 19 to line 23, column 3)",
   " (in 'stan/focused.stan', line 16, column 2 to line 23, column 3)",
   " (in 'stan/focused.stan', line 24, column 2 to column 15)",
-  " (in 'stan/focused.stan', line 12, column 52 to line 25, column 1)"};
+  " (in 'stan/focused.stan', line 12, column 66 to line 25, column 1)"};
 template <bool propto__, typename T0__, typename T1__,
           stan::require_all_t<stan::is_col_vector<T0__>,
                               stan::is_vt_not_complex<T0__>,

@@ -8,8 +8,8 @@ functions {
 /**
  * Log probability of each set of topics of a document, with its words and length.
  */
-vector log_sets_of_document(array[,] int masks, vector log_sticks, vector strength, array[] int words, vector log_g,
-                            array[] vector log_phi) {
+vector log_sets_of_document(array[,] int masks, vector log_sticks, vector strength, array[] int words,
+                            vector log_g, array[] vector log_phi) {
   int M = size(masks);
   int n = sum(words);
   vector[M] log_p;

@@ -57,7 +57,8 @@ model {
   }
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
+  array[D] vector[K] theta
+    = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
   array[G, K] vector[V] phi;
   for (g in 1 : G) {
     phi[g] = exp(log_dirichlet_weights(phi_log_h[g], phi_x[g], rep_vector(log(eta), V)));

@@ -8,8 +8,8 @@ functions {
 /**
  * Log probability of each mask of a task, with the words and lengths of its documents.
  */
-vector log_masks_of_task(array[,] int masks, vector log_sticks, real epsilon, vector log_weight, array[,] int counts,
-                         array[] vector log_g, array[] vector log_phi, int lengths) {
+vector log_masks_of_task(array[,] int masks, vector log_sticks, real epsilon, vector log_weight,
+                         array[,] int counts, array[] vector log_g, array[] vector log_phi, int lengths) {
   int M = size(masks);
   int D = size(counts);
   array[D] int doc_lengths;
@@ -19,7 +19,8 @@ vector log_masks_of_task(array[,] int masks, vector log_sticks, real epsilon, ve
   }
   for (m in 1 : M) {
     vector[num_elements(log_sticks)] on = to_vector(masks[m]);
-    log_p[m] = dot_product(on, log(epsilon) + log_sticks) + dot_product(1 - on, log1m(epsilon * exp(log_sticks)))
+    log_p[m] = dot_product(on, log(epsilon) + log_sticks)
+               + dot_product(1 - on, log1m(epsilon * exp(log_sticks)))
                + lengths_of_task(masks[m], dot_product(on, exp(log_weight)), doc_lengths, lengths);
     for (d in 1 : D) {
       if (doc_lengths[d] > 0 && sum(masks[m]) > 0) {
@@ -113,8 +114,8 @@ model {
   }
   for (c in 1 : C) {
     array[size(documents_of(task, c))] int here = documents_of(task, c);
-    target += log_sum_exp(log_masks_of_task(masks, log_sticks, epsilon, log_weight[c], counts[here], log_g[here],
-                                            log_phi, lengths));
+    target += log_sum_exp(log_masks_of_task(masks, log_sticks, epsilon, log_weight[c], counts[here],
+                                            log_g[here], log_phi, lengths));
   }
 }
 generated quantities {
@@ -125,8 +126,8 @@ generated quantities {
     phi = exp(log_phi);
     for (c in 1 : C) {
       array[size(documents_of(task, c))] int here = documents_of(task, c);
-      mask[c] = softmax(log_masks_of_task(masks, log_sticks, epsilon, log_weight[c], counts[here], log_g[here],
-                                          log_phi, lengths));
+      mask[c] = softmax(log_masks_of_task(masks, log_sticks, epsilon, log_weight[c], counts[here],
+                                          log_g[here], log_phi, lengths));
     }
   }
 }

@@ -92,7 +92,8 @@ model {
   }
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
+  array[D] vector[K] theta
+    = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
   array[B, K] vector[V] phi0;
   array[G, K] vector[V] phi;
   matrix[G, K] phi_log_total;
