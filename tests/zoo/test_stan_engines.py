@@ -147,7 +147,7 @@ def test_a_chain_that_fails_stops_the_others(fake_cmdstan, micro, monkeypatch):
 INTERRUPTED = """
 import signal
 import numpy as np, bnpzoo
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from what runs in the background
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background may lack it
 corpus = bnpzoo.Corpus(np.array([0, 0, 1, 1, 2, 2]), np.array([0, 3, 4, 6]), n_words=3)
 model = bnpzoo.get("lda", n_topics=2, alpha=0.4, eta=0.5)
 run = {{"chains": 2, "tune": {tune}, "draws": 5000, "progress": lambda *report: print(*report, flush=True)}}
