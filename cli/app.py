@@ -52,9 +52,9 @@ def _foreseeable(error: Exception) -> bool:
         return False
     if isinstance(error, (ValueError, OSError)):
         return True
-    from ..zoo.inference.stan import StanMissing
+    from ..zoo.inference.stan_chains import StanError
 
-    return isinstance(error, StanMissing)
+    return isinstance(error, StanError)
 
 
 app = typer.Typer(

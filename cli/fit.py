@@ -1,5 +1,6 @@
 """``bnpzoo fit``: sample a posterior."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -134,6 +135,7 @@ def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None
         "sampled": model.sampled(),
         "verdict": comparison.verdict,
         "quantities": comparison.records(),
+        "trouble": next((asdict(found) for found in comparison.trouble.values()), None),
         "held_out": None if held_out is None else record(held_out),
     }
 

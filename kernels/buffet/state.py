@@ -6,8 +6,8 @@
     theta_d ~ Dirichlet(mask_c · weight_c),   c = task of d
 
 The theta are integrated out, and the lengths of a task's documents weigh its mass S, the sum of its weights,
-by a factor h(S) (`zoo.length_models`). Represented are the topics that some task has on: those in use, and
-*ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps end with
+by a factor h(S) (`zoo.families.buffet.lengths`). Represented are the topics that some task has on: those in
+use, and *ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps end with
 the topics in use in front, then the ghosts, then nothing.
 """
 
@@ -55,7 +55,7 @@ class TaskMasks(NamedTuple):
 
 
 class TaskLengths(NamedTuple):
-    """Documents of each task, and ``log h(S)`` as a sum of log-gamma functions (`zoo.length_models.Weight`).
+    """Documents of each task, and ``log h(S)`` as a sum of log-gamma functions (the zoo's `lengths.Weight`).
 
     Attributes
     ----------

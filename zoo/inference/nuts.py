@@ -55,18 +55,22 @@ def run(
     dict
         ``draws``: arrays (chains, draws, …) by the names of ``model.reference_parameters``;
         ``stats``: ``diverging``, ``n_steps`` and ``acceptance_rate``, each (chains, draws);
-        ``seconds``: wall seconds of the run, compilation included, shared out among the chains;
+        ``seconds``: CPU seconds of the run, shared out among the chains; ``compile_seconds``: wall seconds
+        before it;
         ``backend_version``.
     """
     total = tune + draws
     for chain in range(chains):
-        progress(chain, 0, total)
+        progress(chain, 0, total, "compiling")
     start = time.perf_counter()
     parts: list[dict[str, np.ndarray]] = []
     with jax.enable_x64(True), held_signals() as stop:
         begin, advance = _compiled(model, corpus, truncation, chains, tune)
         key = jax.random.key(seed)
         state = begin(jax.random.split(key, chains) if chains > 1 else key)
+        jax.block_until_ready(advance(state, 0))  # compiles it
+        compile_seconds = time.perf_counter() - start
+        cpu_start = time.process_time()
         done, at_once = 0, 1
         while done < total and not (stop.asked and parts):
             started = time.perf_counter()
@@ -80,12 +84,13 @@ def run(
                 at_once = min(2 * at_once, MOST_AT_ONCE)
             for chain in range(chains):
                 progress(chain, done, total, "tuning" if done <= tune else "")
-    seconds = time.perf_counter() - start
+    cpu_seconds = time.process_time() - cpu_start
     found = {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
     return {
         "draws": {name: found[name] for name in model.reference_parameters},
         "stats": {name: found[name] for name in STATISTICS.values()},
-        "seconds": np.full(chains, seconds / chains),
+        "seconds": np.full(chains, cpu_seconds / chains),
+        "compile_seconds": compile_seconds,
         "backend_version": f"numpyro {numpyro.__version__}, jax {jax.__version__}",
     }
 

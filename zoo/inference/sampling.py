@@ -1,6 +1,7 @@
 """`sample`: one entry to the three back ends."""
 
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import nullcontext
@@ -22,6 +23,9 @@ from .progress import Report, bars, silent
 from .results import assemble, describe
 
 BACKENDS = ("kernel", "numpyro", "stan")
+
+LARGEST_TREE = 2**10 - 1
+"""Steps of a trajectory of NUTS that its largest tree cuts off, in both reference back ends."""
 
 
 def sample(
@@ -81,6 +85,9 @@ def sample(
         ``constant_data``. After Ctrl-C or SIGTERM, which chains take note of between two sweeps, it holds the
         chains that have draws, cut to the shortest, and its attribute ``interrupted`` is 1.
 
+        The statistic ``seconds`` is the CPU time that led to each draw, tuning included. The attributes
+        ``wall_seconds`` and ``compile_seconds`` are wall time, of the run without compiling and of that.
+
     Raises
     ------
     KeyboardInterrupt
@@ -94,10 +101,12 @@ def sample(
         raise ValueError(f"chains: expected at least 1, found {chains}")
     schedule = Schedule(tune, draws, thin, keep)
     probes = Probes.of(corpus)
+    started = time.perf_counter()
     display = bars(chains) if progress is True else nullcontext(progress or silent)
     if backend == "kernel":
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
+        compile_seconds = _compile(model, corpus, variant)
         with held_signals() as stop:
             runners = _chains(
                 model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid
@@ -107,9 +116,9 @@ def sample(
         stats: dict[str, np.ndarray] = {}
         version = f"numba {numba.__version__}"
     else:
-        with held_signals() as stop, display as report:
-            records, stats, version = _reference(
-                model, corpus, probes, schedule, backend, chains, seed, truncation or 0, stop, report
+        with held_signals(), display as report:
+            records, stats, version, compile_seconds = _reference(
+                model, corpus, probes, schedule, backend, chains, seed, truncation or 0, report
             )
     interrupted = len(records) < chains or any(len(record.seconds) < draws for record in records)
     records = [record for record in records if record.seconds]
@@ -125,6 +134,8 @@ def sample(
         "thin": thin,
         "truncation": truncation,
         "interrupted": int(interrupted),
+        "wall_seconds": time.perf_counter() - started - compile_seconds,
+        "compile_seconds": compile_seconds,
     }
     return assemble(model, corpus, probes, records, stats, attributes)
 
@@ -178,8 +189,19 @@ def _check_arguments(
         raise ValueError(
             f"truncation: backend {backend!r} needs one for the nonparametric {model.card.id}, {expected}"
         )
+    if truncation is not None and "nonparametric" not in model.card.tags:
+        raise ValueError(f"truncation: {model.card.id} cuts nothing off; expected none, found {truncation}")
     if truncation is not None and truncation < 2:
         raise ValueError(f"truncation: expected {expected}, found {truncation}")
+
+
+def _compile(model: Model, corpus: Corpus, variant: str) -> float:
+    """Sweep one document, so that no chain's time has the compiling of its kernel in it; return seconds."""
+    started = time.perf_counter()
+    kernel, rng = model.kernel(variant), np.random.Generator(np.random.PCG64(0))
+    document = corpus.take([np.argmax(corpus.doc_lengths > 0)])
+    kernel.step(rng, kernel.load(model.initial_latents(document, rng), document, model))
+    return time.perf_counter() - started
 
 
 def _chains(
@@ -244,18 +266,25 @@ def _reference(
     chains: int,
     seed: int,
     truncation: int,
-    stop: Stop,
     report: Report,
-) -> tuple[list[Record], dict[str, np.ndarray], str]:
+) -> tuple[list[Record], dict[str, np.ndarray], str, float]:
     """Run a reference program; draw topics given its parameters, so that all back ends share quantities.
 
     A run that was stopped has fewer chains or draws.
+
+    Returns
+    -------
+    records : list of Record
+    stats : dict of array (chain, draw)
+    version : str
+    compile_seconds : float
     """
-    program = _program(backend)
-    with stop.raised() if backend == "stan" else nullcontext():
-        result = program(
+    try:
+        result = _program(backend)(
             model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
         )
+    except KeyboardInterrupt:  # before the first draw
+        return [], {}, "", 0.0
     records = []
     for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(len(result["seconds"]))):
         rng = np.random.Generator(np.random.PCG64(child))
@@ -270,7 +299,8 @@ def _reference(
             record.seconds.append(float(result["seconds"][c]) / len(iterations))
         records.append(record)
     stats = {name: values[:, schedule.thin - 1 :: schedule.thin] for name, values in result["stats"].items()}
-    return records, stats, result["backend_version"]
+    stats["reached_max_treedepth"] = stats["n_steps"] >= LARGEST_TREE
+    return records, stats, result["backend_version"], result["compile_seconds"]
 
 
 def _program(backend: str) -> Callable[..., dict[str, Any]]:

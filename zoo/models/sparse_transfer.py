@@ -67,7 +67,7 @@ class SparseTransfer(CollapsedTopicModel):
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     lengths : {"task", "document", "none"}
-        What the lengths of documents say about the weights; see `zoo.length_models`.
+        What the lengths of documents say about the weights; see `zoo.families.buffet.lengths`.
     """
 
     card: ClassVar[Card] = Card(
