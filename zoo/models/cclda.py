@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import product
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import betaln, gammaln
@@ -123,6 +123,7 @@ class Cclda(FiniteFamily):
         group = np.repeat(self.groups(design.group, len(design.doc_lengths)), design.doc_lengths)
         return latents | {"own": (rng.random(group.size) < psi[group, latents["z"]]).astype(np.int64)}
 
+    @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
         """See `Model.resample_data`; origins stay as they are, too."""
         group = np.repeat(self.groups(design.group, len(design.doc_lengths)), design.doc_lengths)
@@ -156,6 +157,7 @@ class Cclda(FiniteFamily):
         gamma0, gamma1 = float(hyper["gamma0"]), float(hyper["gamma1"])
         return betaln(gamma1 + own, gamma0 + shared) - betaln(gamma1, gamma0)
 
+    @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
         """See `Model.log_likelihood`; given origins, too."""
         z, own = latents["z"], latents["own"] == 1
@@ -168,6 +170,7 @@ class Cclda(FiniteFamily):
             )
         )
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; given topics, origins are independent from topic to topic.
 
@@ -193,6 +196,7 @@ class Cclda(FiniteFamily):
             out += float(np.logaddexp.reduce(terms))
         return out
 
+    @override
     def word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         """See `CollapsedTopicModel.word_probabilities`; shared and own words mixed, float (G, K, W)."""
         z, own = latents["z"], latents["own"]
@@ -213,14 +217,15 @@ class Cclda(FiniteFamily):
         np.add.at(tokens, (latents["own"], corpus.group_of_doc[corpus.doc_of], latents["z"]), 1)
         return (tokens[1] + gamma1) / (tokens.sum(axis=0) + gamma0 + gamma1)
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, ``share_own``, of all tokens."""
         share = latents["own"].mean() if corpus.n_tokens else 0.0
         return super().quantities(latents, corpus, probes) | {"share_own": np.asarray(share, float)}
 
     @classmethod
+    @override
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
         cclda = import_module(f"{toolbox.__name__}.lda.cclda")
 
         def load(latents: Latents, corpus: Corpus, model: Cclda) -> CcldaState:
@@ -244,25 +249,26 @@ class Cclda(FiniteFamily):
         about = "collapsed Gibbs; a token costs as much as there are topics"
         return {"dense": Kernel(load, step, _snapshot, cclda.check, cclda.sweep, about=about)}
 
+    @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.cclda(corpus.counts(), group, corpus.n_groups, self.n_topics, self.hyperparameters())
 
+    @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
 
     @property
+    @override
     def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
         return ("theta", "phi", "sigma", "psi", *self.hyperparameters())
 
+    @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`."""
         group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]
         theta, psi = draw["theta"][corpus.doc_of], draw["psi"][group]
         shared = (1.0 - psi) * draw["phi"][:, corpus.words].T

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 from numpy.polynomial import polynomial
@@ -155,6 +155,7 @@ class Focused(CollapsedTopicModel):
         intensity = np.log(float(latents["alpha"])) - np.log(inclusion)
         return float(np.sum(intensity + (gamma - 1.0) * np.log(strength) - strength - gammaln(gamma)))
 
+    @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """See `Model.simulate`; alpha and gamma are rejected with the rest: lengths say something of them.
 
@@ -167,8 +168,8 @@ class Focused(CollapsedTopicModel):
         latents["eta"] = self.draw_hyperparameters(design, rng)["eta"]
         return Simulation(latents, self.resample_data(latents, design, rng))
 
+    @override
     def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """See `Model.simulate_lengths`."""
         n = np.size(design.doc_lengths)
         draws = _draw_prior(1, self.hyperparameters(), n, rng)
         design = replace(design, doc_lengths=draw_lengths(draws.mass[0], np.arange(n), "document", rng))
@@ -230,6 +231,7 @@ class Focused(CollapsedTopicModel):
             out += np.log(alpha) + float(np.logaddexp.reduce(terms, axis=None))
         return out + self.log_likelihood({"z": z, **hyper}, corpus)
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, means over topics of strength and inclusion."""
         used = latents["strength"].size > 0
@@ -242,6 +244,7 @@ class Focused(CollapsedTopicModel):
         """All partitions of the tokens."""
         return restricted_growth_strings(corpus.n_tokens)
 
+    @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`; each topic is on in a new document with its own probability.
 
@@ -261,8 +264,8 @@ class Focused(CollapsedTopicModel):
         )
 
     @classmethod
+    @override
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
         focused = import_module(f"{toolbox.__name__}.buffet.focused")
 
         def load(latents: Latents, corpus: Corpus, model: Focused) -> FocusedState:
@@ -292,23 +295,24 @@ class Focused(CollapsedTopicModel):
             "taylor": make(focused.taylor_sweep, False, "tokens drawn from an expectation that is expanded"),
         }
 
+    @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the cost doubles with every topic."""
         return reference_focused.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
 
+    @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
         return reference_focused.stan_data(corpus, truncation) | stan_priors(self)
 
     @property
+    @override
     def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
         return reference_focused.PARAMETERS
 
+    @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`."""
         return reference_focused.latents_of(draw, corpus, rng)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
@@ -81,10 +81,11 @@ class GroupLda(FiniteFamily):
         return np.repeat(np.eye(n_groups, dtype=bool), self.n_topics, axis=1)
 
     @classmethod
+    @override
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
         return lda_kernels(toolbox, common_snapshot)
 
+    @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
         group = self.groups(corpus.group, corpus.n_documents)
@@ -92,16 +93,17 @@ class GroupLda(FiniteFamily):
             corpus.counts(), group, corpus.n_groups, self.n_topics, self.alpha, self.eta
         )
 
+    @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
 
     @property
+    @override
     def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
         return ("theta", "phi", "alpha", "eta")
 
+    @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:

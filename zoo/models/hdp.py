@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
@@ -83,21 +83,21 @@ class Hdp(HdpFamily):
         return log_gem(latents["root"], float(latents["gamma"]))
 
     @classmethod
+    @override
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
         return hdp_kernels(toolbox, _snapshot)
 
+    @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`."""
         return references.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
 
+    @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
         return references.stan_counts(corpus) | {"T": truncation} | references.stan_priors(self)
 
     @property
+    @override
     def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
         return ("theta", "phi", "root", "gamma", "alpha", "eta")
 
 

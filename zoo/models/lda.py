@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
@@ -66,27 +66,28 @@ class Lda(FiniteFamily):
         return np.zeros(n_documents, np.int32)
 
     @classmethod
+    @override
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
         return lda_kernels(toolbox, _snapshot)
 
+    @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
         return references.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
 
+    @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
         return references.stan_counts(corpus) | {"K": self.n_topics} | references.stan_priors(self)
 
     @property
+    @override
     def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
         return ("theta", "phi", "alpha", "eta")
 
+    @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`."""
         z = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"].T[corpus.words], rng)
         return {"z": z, "alpha": np.asarray(draw["alpha"]), "eta": np.asarray(draw["eta"])}
 

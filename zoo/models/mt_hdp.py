@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
@@ -99,26 +99,26 @@ class MtHdp(HdpFamily):
         )
 
     @classmethod
+    @override
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
         return hdp_kernels(toolbox, _snapshot)
 
+    @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`."""
         group = self.groups(corpus.group, corpus.n_documents)
         return references.mt_hdp(
             corpus.counts(), group, corpus.n_groups, truncation, self.gamma, self.alpha0, self.alpha, self.eta
         )
 
+    @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
         group = self.groups(corpus.group, corpus.n_documents)
         data = {"T": truncation, "C": corpus.n_groups, "task": group + 1}
         return references.stan_counts(corpus) | data | references.stan_priors(self)
 
     @property
+    @override
     def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
         return ("theta", "phi", "root", "tasks", "gamma", "alpha0", "alpha", "eta")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import gammaln
@@ -145,6 +145,7 @@ class SparseTransfer(CollapsedTopicModel):
         """Return what the lengths make of each task's mass."""
         return [Weight.of(lengths, self.lengths) for lengths in self.task_lengths(design)]
 
+    @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """See `Model.simulate`; alpha is rejected together with the rest, since lengths say something of it.
 
@@ -157,8 +158,8 @@ class SparseTransfer(CollapsedTopicModel):
         latents = self._draw(design, self.alpha, rng) | {"eta": hyper["eta"]}
         return Simulation(latents, self.resample_data(latents, design, rng))
 
+    @override
     def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """See `Model.simulate_lengths`."""
         if self.lengths == "none":
             return self.simulate(design, rng)
         group = self.tasks(design.group)
@@ -233,6 +234,7 @@ class SparseTransfer(CollapsedTopicModel):
             return of_lengths
         return of_lengths + super().log_assignments(latents, corpus.take(corpus.doc_lengths > 0))
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; includes the lengths' probability, without factors of them alone."""
         design = Design.of(corpus)
@@ -247,6 +249,7 @@ class SparseTransfer(CollapsedTopicModel):
         """All partitions of the tokens."""
         return restricted_growth_strings(corpus.n_tokens)
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `Model.quantities`; besides, how many topics and pairs of task and topic there are.
 
@@ -266,29 +269,30 @@ class SparseTransfer(CollapsedTopicModel):
         }
 
     @classmethod
+    @override
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
         return sparse_transfer_kernels(toolbox)
 
+    @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the cost doubles with every topic."""
         self.tasks(corpus.group)
         return reference.sparse_transfer(self, corpus, truncation)
 
+    @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
         self.tasks(corpus.group)
         return reference.stan_data(self, corpus, truncation) | stan_priors(self)
 
     @property
+    @override
     def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
         return reference.PARAMETERS
 
+    @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`."""
         return reference.latents_of(draw, corpus, rng)
 
 

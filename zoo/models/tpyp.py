@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, override
 
 import numpy as np
 
@@ -87,8 +87,8 @@ class Tpyp(PitmanYorFamily):
             raise CorpusError("tpyp: expected a corpus with associations, found none; hpyp needs none")
         return data.associations
 
+    @override
     def transformation(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        """See `PitmanYorFamily.transformation`."""
         associations = self.associations_of(corpus)
         return {name: getattr(associations, name) for name in ("row_ptr", "column", "weight")}
 

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
@@ -66,8 +66,8 @@ class HdpFamily(CollapsedTopicModel):
         n_tasks = self.hyperparameter_size("alpha", Design.of(corpus)) or 1
         return {"z": np.full(corpus.n_tokens, -1)} | self._named(np.ones((1, 1)), np.ones((n_tasks, 1)))
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """See `Model.log_marginal`."""
         counts = doc_topic_counts(z, corpus, int(z.max(initial=-1)) + 1)
         group = self.groups(corpus.group, corpus.n_documents)
         seating = log_tables(
@@ -79,6 +79,7 @@ class HdpFamily(CollapsedTopicModel):
         """All partitions of the tokens."""
         return restricted_growth_strings(corpus.n_tokens)
 
+    @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:

@@ -6,7 +6,7 @@ from importlib import import_module
 from itertools import product
 from numbers import Integral
 from types import ModuleType
-from typing import ClassVar
+from typing import ClassVar, override
 
 import numpy as np
 
@@ -68,8 +68,8 @@ class FiniteFamily(CollapsedTopicModel):
         """No token has a topic."""
         return {"z": np.full(corpus.n_tokens, -1)}
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """See `Model.log_marginal`."""
         latents = {"z": z, **hyper}
         return self.log_assignments(latents, corpus) + self.log_likelihood(latents, corpus)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from numbers import Real
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import gammaln
@@ -82,8 +82,8 @@ class PitmanYorFamily(FiniteFamily):
         return _identity(data.n_groups, data.n_words)
 
     @classmethod
+    @override
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
         return pitman_yor_kernels(toolbox)
 
     def transformation(self, corpus: Corpus) -> dict[str, np.ndarray]:
@@ -94,6 +94,7 @@ class PitmanYorFamily(FiniteFamily):
         """Return the base that each group has its topics from, int (G,): one for all."""
         return np.zeros(n_groups, np.int64)
 
+    @override
     def range_of(self, name: str) -> Range:
         """See `Model.range_of`; b may be negative where a is fixed, above -a."""
         if name == "a":
@@ -115,6 +116,7 @@ class PitmanYorFamily(FiniteFamily):
         """No token has a topic."""
         return super().unseated(corpus) | {"association": np.full(corpus.n_tokens, -1)}
 
+    @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """See `Model.simulate`: tokens sit down one after the other, and then the tables send for words."""
         hyper = self.draw_hyperparameters(design, rng)
@@ -144,6 +146,7 @@ class PitmanYorFamily(FiniteFamily):
                 association[heads] = sent[served == w]
         return words, association
 
+    @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
         """See `Model.resample_data`; which tokens head tables, and what they sent for, stays, too.
 
@@ -186,6 +189,7 @@ class PitmanYorFamily(FiniteFamily):
         seated = sum(log_rising(x, a, m, t) for x, (m, t) in zip(concentrations, totals, strict=True))
         return seated + cells.log_seatings(a) + self._log_sent(latents, corpus)
 
+    @override
     def log_multiplicity(self, latents: Latents, corpus: Corpus) -> float:
         """See `Model.log_multiplicity`: of the tokens of a cell any t may head its tables, in any order."""
         z, association = latents["z"], latents["association"]
@@ -210,6 +214,7 @@ class PitmanYorFamily(FiniteFamily):
         shapes = np.full(corpus.n_words, float(latents["gamma"]))
         return float(np.sum(np.log(probability))) + log_sequences(base_topic, v, shapes)
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; all tables of each topic and base are summed out."""
         cells = Cells.of(self._restaurants(z, corpus), corpus.words, np.zeros(z.size, bool), corpus.n_words)
@@ -224,6 +229,7 @@ class PitmanYorFamily(FiniteFamily):
             log_sum_over_tables(own, gamma, hyper["b"][k], a) for (_, k), own in of_topic.items()
         )
 
+    @override
     def word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         """See `CollapsedTopicModel.word_probabilities`; ``E[phi_gkw]`` given all tables."""
         z, association, a = latents["z"], latents["association"], float(latents["a"])
@@ -255,11 +261,13 @@ class PitmanYorFamily(FiniteFamily):
         total = np.bincount(z[mine], minlength=self.n_topics)[:, None]
         return (rows[:, sources] @ ((gamma + q) / (corpus.n_words * gamma + total)).T).T
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, ``n_tables`` in all restaurants."""
         n_tables = np.count_nonzero(latents["association"] >= 0)
         return super().quantities(latents, corpus, probes) | {"n_tables": np.asarray(float(n_tables))}
 
+    @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; nothing is cut off, so that `truncation` plays no part."""
         return reference.pitman_yor(
@@ -273,8 +281,8 @@ class PitmanYorFamily(FiniteFamily):
             self.a,
         )
 
+    @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
         base = self.base_of_group(corpus.n_groups)
         data = reference.stan_data(corpus, self.associations_of(corpus), base, self.n_topics, self.a)
         return data | stan_priors(self)
@@ -285,14 +293,14 @@ class PitmanYorFamily(FiniteFamily):
         return "tpyp"
 
     @property
+    @override
     def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
         return reference.PARAMETERS
 
+    @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`."""
         base = self.base_of_group(corpus.n_groups)
         return reference.latents_of(draw, corpus, self.associations_of(corpus), base, rng)
 
