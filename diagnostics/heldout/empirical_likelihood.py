@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
 from ...zoo.families.buffet.lengths import log_lengths
-from ...zoo.families.collapsed import draw_dirichlet
+from ...zoo.toolbox.draws import draw_dirichlet
 from .scores import HeldOut, average_over_draws
 
 

@@ -30,6 +30,15 @@ from .verdict import Verdict
 RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc", "reference")
 """From cheap to dear."""
 
+RUNG_TITLES = {
+    "joint": "Conditionals against ratios of the joint density",
+    "oracle": "Long chains against an enumerated posterior",
+    "sequential": "Sequential two-sample test",
+    "geweke": "Geweke's joint distribution test",
+    "sbc": "Simulation-based calibration",
+    "reference": "Kernel, NumPyro and Stan on one corpus",
+}
+
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "ci": {
         "joint": {"states": 200},

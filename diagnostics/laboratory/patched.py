@@ -96,7 +96,7 @@ def _written(folder: Path, sources: Mapping[str, str]) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(dir=folder.parent))
         for name, text in sources.items():
-            (beside / name).parent.mkdir(exist_ok=True)
+            (beside / name).parent.mkdir(parents=True, exist_ok=True)
             (beside / name).write_text(text, encoding="utf-8")
         try:
             beside.rename(folder)

@@ -11,11 +11,10 @@ from pathlib import Path
 
 from ...zoo.files import replace_on_success
 from ...zoo.models import MODELS
-from ..laboratory.archive import Archive, Record
-from ..laboratory.ladder import BUDGETS, RUNGS, Case
+from ..laboratory.archive import Archive, Record, kill_matrix
+from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
 from ..laboratory.validate import STORE, cases_of, judge_all, mutant_cases
 from ..laboratory.verdict import FALSE_ALARM_RATE
-from .validation import RUNG_TITLES, kill_matrix
 
 PAGE = Path("docs/evidence.md")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import Case, climb
-from bnpzoo.diagnostics.laboratory.mutants.focused import FOCUSED_MUTANTS
+from bnpzoo.diagnostics.laboratory.mutants.buffet import FOCUSED_MUTANTS
 from bnpzoo.diagnostics.laboratory.patched import Change, load_toolbox
 from bnpzoo.kernels.buffet import focused as kernel
 from bnpzoo.zoo.contract import Design

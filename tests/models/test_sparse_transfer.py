@@ -15,9 +15,9 @@ from bnpzoo.zoo.families.buffet.ibp import draw_masks, first_rows, log_reach
 from bnpzoo.zoo.families.buffet.kernels import opening_weights
 from bnpzoo.zoo.families.buffet.lengths import LENGTHS, Mixture, Weight, log_lengths
 from bnpzoo.zoo.families.buffet.marginal import TopicMarginal, pattern_of
-from bnpzoo.zoo.families.collapsed import doc_topic_counts, log_sequences
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.sparse_transfer import SparseTransfer
+from bnpzoo.zoo.toolbox.laws import doc_topic_counts, log_sequences
 from scipy.special import gammaln, logsumexp, roots_jacobi
 from scipy.stats import gamma
 

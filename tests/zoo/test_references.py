@@ -8,7 +8,7 @@ import pytest
 from bnpzoo.zoo.contract import Gamma
 from bnpzoo.zoo.inference import nuts
 from bnpzoo.zoo.toolbox import blocks
-from bnpzoo.zoo.toolbox import stan_data as references
+from bnpzoo.zoo.toolbox.stan_data import stan_counts, stan_priors
 from numpyro import handlers
 from scipy.stats import loggamma
 
@@ -141,9 +141,9 @@ def test_run_with_sampled_hyperparameters(micro):
 
 def test_stan_is_told_of_fixed_and_of_sampled_hyperparameters(micro):
     model = bnpzoo.get("hdp", gamma=2.0, alpha=Gamma(3.0, 4.0), eta=0.1)
-    assert references.stan_priors(model) == {
+    assert stan_priors(model) == {
         "gamma_is_random": 0, "gamma_given": [2.0],
         "alpha_is_random": 1, "alpha_given": [3.0, 4.0],
         "eta_is_random": 0, "eta_given": [0.1],
     }  # fmt: skip
-    assert references.stan_counts(micro)["counts"].tolist() == [[2, 1, 0], [0, 1, 0], [0, 0, 2]]
+    assert stan_counts(micro)["counts"].tolist() == [[2, 1, 0], [0, 1, 0], [0, 0, 2]]

@@ -71,8 +71,10 @@ def references_of(name, corpus, truncation):
     out = []
     for lengths, weak_limit in (*((form, False) for form in LENGTHS), ("task", True)):
         model = bnpzoo.get(name, **MODELS[name], lengths=lengths)
-        program = reference.sparse_transfer(model, corpus, truncation, weak_limit)
-        data = reference.stan_data(model, corpus, truncation, weak_limit)
+        program = reference.sparse_transfer(corpus, truncation, **vars(model), weak_limit=weak_limit)
+        data = reference.sparse_transfer_data(
+            corpus, truncation, model.epsilon, model.a1, model.a2, lengths, weak_limit
+        )
         out.append((program, data | stan_priors(model)))
     return out
 

@@ -24,10 +24,12 @@ from ..contract import (
     Quantities,
 )
 from ..corpus import Corpus
-from ..families.collapsed import draw_categorical, draw_words, log_sequences, prior_arrays
+from ..families.collapsed import prior_arrays
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily, collections_of
-from ..toolbox import stan_data as references
+from ..toolbox.draws import draw_categorical, draw_words
+from ..toolbox.laws import log_sequences
+from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
@@ -258,7 +260,7 @@ class Cclda(FiniteFamily):
     @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
-        return reference.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
+        return reference.stan_data(corpus, group, self.n_topics) | stan_priors(self)
 
     @property
     @override

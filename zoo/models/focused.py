@@ -26,7 +26,7 @@ from ..contract import (
     Simulation,
 )
 from ..corpus import Corpus
-from ..families.buffet import reference_focused
+from ..families.buffet import reference
 from ..families.buffet.generator import (
     Draws,
     draw_given_lengths,
@@ -36,15 +36,10 @@ from ..families.buffet.generator import (
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
 from ..families.buffet.reference import MOST_TOPICS
-from ..families.collapsed import (
-    CollapsedTopicModel,
-    by_first_appearance,
-    doc_topic_counts,
-    draw_dirichlet,
-    draw_hyperparameter,
-    prior_arrays,
-)
+from ..families.collapsed import CollapsedTopicModel, prior_arrays
+from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
+from ..toolbox.laws import by_first_appearance, doc_topic_counts
 from ..toolbox.stan_data import stan_priors
 
 
@@ -298,22 +293,22 @@ class Focused(CollapsedTopicModel):
     @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the cost doubles with every topic."""
-        return reference_focused.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
+        return reference.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
 
     @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        return reference_focused.stan_data(corpus, truncation) | stan_priors(self)
+        return reference.focused_data(corpus, truncation) | stan_priors(self)
 
     @property
     @override
     def reference_parameters(self) -> tuple[str, ...]:
-        return reference_focused.PARAMETERS
+        return reference.FOCUSED_PARAMETERS
 
     @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        return reference_focused.latents_of(draw, corpus, rng)
+        return reference.focused_latents(draw, corpus, rng)
 
 
 def _log_of_lengths(corpus: Corpus) -> float:

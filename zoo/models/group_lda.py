@@ -10,10 +10,11 @@ import numpy as np
 from ... import kernels
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
-from ..families.collapsed import draw_categorical
 from ..families.lda import reference
-from ..families.lda.family import FiniteFamily, collections_of, common_snapshot, lda_kernels
-from ..toolbox import stan_data as references
+from ..families.lda.family import FiniteFamily, collections_of
+from ..families.lda.kernels import common_snapshot, lda_kernels
+from ..toolbox.draws import draw_categorical
+from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class GroupLda(FiniteFamily):
     @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
-        return reference.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
+        return reference.stan_data(corpus, group, self.n_topics) | stan_priors(self)
 
     @property
     @override

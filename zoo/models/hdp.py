@@ -11,9 +11,11 @@ from ... import kernels
 from ...kernels.hdp.sweeps import HdpState
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
-from ..families.hdp.family import HdpFamily, common_snapshot, hdp_kernels
+from ..families.hdp import reference
+from ..families.hdp.family import HdpFamily
+from ..families.hdp.kernels import common_snapshot, hdp_kernels
 from ..families.hdp.sticks import log_gem
-from ..toolbox import stan_data as references
+from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,11 @@ class Hdp(HdpFamily):
 
     @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        return references.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
+        return reference.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
 
     @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        return references.stan_counts(corpus) | {"T": truncation} | references.stan_priors(self)
+        return stan_counts(corpus) | {"T": truncation} | stan_priors(self)
 
     @property
     @override

@@ -11,9 +11,11 @@ from ... import kernels
 from ...kernels.lda.sweeps import LdaState
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
-from ..families.collapsed import draw_categorical
-from ..families.lda.family import FiniteFamily, common_snapshot, lda_kernels
-from ..toolbox import stan_data as references
+from ..families.lda import reference
+from ..families.lda.family import FiniteFamily
+from ..families.lda.kernels import common_snapshot, lda_kernels
+from ..toolbox.draws import draw_categorical
+from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,11 @@ class Lda(FiniteFamily):
     @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
-        return references.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
+        return reference.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
 
     @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        return references.stan_counts(corpus) | {"K": self.n_topics} | references.stan_priors(self)
+        return stan_counts(corpus) | {"K": self.n_topics} | stan_priors(self)
 
     @property
     @override

@@ -11,9 +11,11 @@ from ... import kernels
 from ...kernels.hdp.sweeps import HdpState
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus, CorpusError
-from ..families.hdp.family import HdpFamily, common_snapshot, hdp_kernels
+from ..families.hdp import reference
+from ..families.hdp.family import HdpFamily
+from ..families.hdp.kernels import common_snapshot, hdp_kernels
 from ..families.hdp.sticks import log_dirichlet, log_gem
-from ..toolbox import stan_data as references
+from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class MtHdp(HdpFamily):
     @override
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         group = self.groups(corpus.group, corpus.n_documents)
-        return references.mt_hdp(
+        return reference.mt_hdp(
             corpus.counts(), group, corpus.n_groups, truncation, self.gamma, self.alpha0, self.alpha, self.eta
         )
 
@@ -114,7 +116,7 @@ class MtHdp(HdpFamily):
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
         data = {"T": truncation, "C": corpus.n_groups, "task": group + 1}
-        return references.stan_counts(corpus) | data | references.stan_priors(self)
+        return stan_counts(corpus) | data | stan_priors(self)
 
     @property
     @override

@@ -36,8 +36,10 @@ from ..families.buffet.ibp import first_rows, log_reach
 from ..families.buffet.kernels import sparse_transfer_kernels
 from ..families.buffet.lengths import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
 from ..families.buffet.marginal import TopicMarginal, pattern_of
-from ..families.collapsed import CollapsedTopicModel, doc_topic_counts, draw_hyperparameter, log_gamma
+from ..families.collapsed import CollapsedTopicModel
+from ..toolbox.draws import draw_hyperparameter, log_gamma
 from ..toolbox.enumeration import restricted_growth_strings
+from ..toolbox.laws import doc_topic_counts
 from ..toolbox.stan_data import stan_priors
 
 
@@ -277,23 +279,28 @@ class SparseTransfer(CollapsedTopicModel):
     def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         """See `Model.numpyro`; the cost doubles with every topic."""
         self.tasks(corpus.group)
-        return reference.sparse_transfer(self, corpus, truncation)
+        return reference.sparse_transfer(
+            corpus, truncation, self.alpha, self.epsilon, self.eta, self.a1, self.a2, self.lengths
+        )
 
     @override
     def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         self.tasks(corpus.group)
-        return reference.stan_data(self, corpus, truncation) | stan_priors(self)
+        data = reference.sparse_transfer_data(
+            corpus, truncation, self.epsilon, self.a1, self.a2, self.lengths
+        )
+        return data | stan_priors(self)
 
     @property
     @override
     def reference_parameters(self) -> tuple[str, ...]:
-        return reference.PARAMETERS
+        return reference.SPARSE_TRANSFER_PARAMETERS
 
     @override
     def reference_latents(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        return reference.latents_of(draw, corpus, rng)
+        return reference.sparse_transfer_latents(draw, corpus, rng)
 
 
 @lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""Deliberately wrong kernels of the models of several collections; see `mutants`."""
+"""Deliberately wrong kernels of the models of several collections; see `registry`."""
 
 from ..patched import Change, Mutant
 

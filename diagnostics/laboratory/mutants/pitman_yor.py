@@ -1,4 +1,4 @@
-"""Deliberately wrong kernels of the models with Pitman-Yor topics; see `mutants`."""
+"""Deliberately wrong kernels of the models with Pitman-Yor topics; see `registry`."""
 
 from ..patched import Change, Mutant
 

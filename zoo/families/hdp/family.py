@@ -1,24 +1,17 @@
 """What the hierarchical Dirichlet process models share above their two and three levels."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
-from types import ModuleType
-from typing import Any, ClassVar, override
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, override
 
 import numpy as np
 
-from ....kernels.hdp.sweeps import HdpState
-from ...contract import Design, Kernel, Latents
+from ...contract import Design, Latents
 from ...corpus import Corpus
+from ...toolbox.draws import draw_categorical
 from ...toolbox.enumeration import restricted_growth_strings
-from ..collapsed import (
-    CollapsedTopicModel,
-    by_first_appearance,
-    doc_topic_counts,
-    draw_categorical,
-    prior_arrays,
-)
+from ...toolbox.laws import by_first_appearance, doc_topic_counts
+from ..collapsed import CollapsedTopicModel
 from .sticks import GrowingSticks, log_tables, seat_tokens
 
 
@@ -100,49 +93,3 @@ def _with_rest(sticks: np.ndarray, used: np.ndarray) -> np.ndarray:
     kept = sticks[:, used]
     unused = np.delete(sticks, used, axis=1).sum(axis=1) + np.maximum(0.0, 1.0 - sticks.sum(axis=1))
     return np.column_stack([kept, unused])
-
-
-def hdp_kernels(toolbox: ModuleType, snapshot: Callable[[HdpState], Latents]) -> dict[str, Kernel]:
-    """Make the samplers of one member of the family, by variant; see `Model.kernels_of`."""
-    hdp = import_module(f"{toolbox.__name__}.hdp.sweeps")
-
-    def load(latents: Latents, corpus: Corpus, model: HdpFamily) -> HdpState:
-        alpha0 = model.alpha0_of(latents)
-        return hdp.make_state(
-            corpus.words,
-            corpus.doc_ptr,
-            model.groups(corpus.group, corpus.n_documents),
-            corpus.n_words,
-            latents["z"],
-            latents["root"],
-            model.tasks_of(latents),
-            {name: latents[name] for name in ("alpha", "gamma", "eta")} | {"alpha0": alpha0 or 0.0},
-            {"alpha0": (0.0, 0.0)} | prior_arrays(model),
-            2 if alpha0 is None else 3,
-        )
-
-    def make(sweep: Callable[..., bool], about: str) -> Kernel:
-        def step(rng: np.random.Generator, state: HdpState) -> HdpState:
-            while not sweep(rng, state):
-                state = hdp.with_room(state)
-            return state
-
-        return Kernel(load, step, snapshot, hdp.check, sweep, about=about)
-
-    return {
-        "sparse": make(hdp.sparse_sweep, "direct assignment; a token costs as much as its non-zero counts"),
-        "dense": make(hdp.dense_sweep, "direct assignment; a token costs as much as there are topics"),
-    }
-
-
-def common_snapshot(state: HdpState) -> dict[str, Any]:
-    """Latents that every member of the family has; ``alpha`` is a vector."""
-    k = int(state.topics.n_topics[0])
-    documents = state.documents
-    return {
-        "z": state.tokens.topic.astype(np.int64),
-        "root": np.append(documents.root[:k], documents.root_rest[0]),
-        "alpha": documents.alpha.copy(),
-        "gamma": np.array(documents.gamma[0]),
-        "eta": np.array(state.topics.eta[0]),
-    }

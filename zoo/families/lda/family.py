@@ -1,19 +1,17 @@
 """What the models with a fixed number of topics and symmetric Dirichlet documents share."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
+from collections.abc import Iterator, Mapping
 from itertools import product
 from numbers import Integral
-from types import ModuleType
 from typing import ClassVar, override
 
 import numpy as np
 
-from ....kernels.lda.sweeps import LdaState
-from ...contract import Design, Kernel, Latents
+from ...contract import Design, Latents
 from ...corpus import Corpus, CorpusError
-from ..collapsed import CollapsedTopicModel, draw_dirichlet, prior_arrays
+from ...toolbox.draws import draw_dirichlet
+from ..collapsed import CollapsedTopicModel
 
 
 def collections_of(model_id: str, group: np.ndarray | None) -> np.ndarray:
@@ -79,44 +77,3 @@ class FiniteFamily(CollapsedTopicModel):
         own = [np.flatnonzero(row) for row in self.may_have(int(group.max(initial=0)) + 1)]
         for z in product(*(own[g] for g in group)):
             yield np.array(z, np.int64)
-
-
-def lda_kernels(toolbox: ModuleType, snapshot: Callable[[LdaState], Latents]) -> dict[str, Kernel]:
-    """Make the samplers of LDA, where documents may have what `may_have` says; see `Model.kernels_of`."""
-    lda = import_module(f"{toolbox.__name__}.lda.sweeps")
-
-    def load(latents: Latents, corpus: Corpus, model: FiniteFamily) -> LdaState:
-        priors = prior_arrays(model)
-        return lda.make_state(
-            corpus.words,
-            corpus.doc_ptr,
-            model.groups(corpus.group, corpus.n_documents),
-            corpus.n_words,
-            model.may_have(np.size(latents["alpha"])),
-            latents["z"],
-            latents["alpha"],
-            latents["eta"],
-            priors["alpha"],
-            priors["eta"],
-        )
-
-    def make(sweep: Callable[..., None], about: str) -> Kernel:
-        def step(rng: np.random.Generator, state: LdaState) -> LdaState:
-            sweep(rng, state)
-            return state
-
-        return Kernel(load, step, snapshot, lda.check, sweep, about=about)
-
-    return {
-        "sparse": make(lda.sparse_sweep, "collapsed Gibbs; a token costs as much as its non-zero counts"),
-        "dense": make(lda.dense_sweep, "collapsed Gibbs; a token costs as much as there are topics"),
-    }
-
-
-def common_snapshot(state: LdaState) -> Latents:
-    """Latents of LDA; ``alpha`` is a vector."""
-    return {
-        "z": state.tokens.topic.astype(np.int64),
-        "alpha": state.documents.alpha.copy(),
-        "eta": np.array(state.topics.eta[0]),
-    }

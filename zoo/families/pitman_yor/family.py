@@ -32,8 +32,9 @@ from ...contract import (
 from ...corpus import Corpus
 from ...corpus.associations import Associations
 from ...priors import Beta, Range
+from ...toolbox.draws import draw_dirichlet
+from ...toolbox.laws import log_sequences, topic_word_counts
 from ...toolbox.stan_data import stan_priors
-from ..collapsed import draw_dirichlet, log_sequences, topic_word_counts
 from ..lda.family import FiniteFamily
 from . import reference
 from .kernels import pitman_yor_kernels

@@ -36,7 +36,7 @@ class WeakLimit:
         self.model = bnpzoo.get("sparse_transfer", **TRANSFER | hyper)
 
     def numpyro(self, corpus, truncation):
-        return reference.sparse_transfer(self.model, corpus, truncation, weak_limit=True)
+        return reference.sparse_transfer(corpus, truncation, **vars(self.model), weak_limit=True)
 
 
 def standard_scores(paths, exact):
