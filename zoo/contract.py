@@ -221,6 +221,40 @@ class Kernel:
     token_step: TokenStep = "conditional"
 
 
+@dataclass(frozen=True)
+class Reference:
+    """A model as a program for general samplers, written twice: in NumPyro and in Stan.
+
+    The two are twins: of one density, up to a constant, and with the same names. Discrete latents are summed
+    out, and what is infinite is cut off at the truncation.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        What `latents` needs of a draw.
+    numpyro : (corpus, truncation) -> () -> None
+        NumPyro program.
+    stan_program : str
+        Name of the Stan program, ``stan/<name>.stan``; models may share one.
+    stan_data : (corpus, truncation) -> dict
+        Its data.
+    latents : (draw, corpus, rng) -> Latents
+        Draws ``z``, and whatever else is discrete, given the parameters at one draw.
+    needs_truncation : bool
+        Whether something is cut off; else the truncation plays no part.
+    largest_truncation : int, optional
+        Where the cost doubles with every topic; None where there is no limit.
+    """
+
+    parameters: tuple[str, ...]
+    numpyro: Callable[[Corpus, int], Callable[[], None]]
+    stan_program: str
+    stan_data: Callable[[Corpus, int], dict[str, Any]]
+    latents: Callable[[Mapping[str, np.ndarray], Corpus, np.random.Generator], Latents]
+    needs_truncation: bool = True
+    largest_truncation: int | None = None
+
+
 class Model(ABC):
     """A model: a frozen dataclass whose fields are its hyperparameters."""
 
@@ -234,8 +268,6 @@ class Model(ABC):
     """
     has_versions: ClassVar[bool] = False
     """Whether topic k of one group is a version of topic k of another."""
-    largest_truncation: ClassVar[int | None] = None
-    """Most topics that its references can have; None where there is no limit."""
 
     @classmethod
     @abstractmethod
@@ -294,29 +326,18 @@ class Model(ABC):
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """Test quantities at one draw, by the same code for every back end."""
 
-    @abstractmethod
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """NumPyro program of the finite-truncation reference, discrete latents summed out."""
-
-    @abstractmethod
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """Return the data of `stan_program`, the same reference."""
-
     @property
-    def stan_program(self) -> str:
-        """Name of the Stan program, ``stan/<name>.stan``: the model's id, unless it shares another's."""
-        return self.card.id
+    def reference(self) -> Reference | None:
+        """Its programs in NumPyro and Stan; None where it has none."""
+        return None
 
-    @property
-    @abstractmethod
-    def reference_parameters(self) -> tuple[str, ...]:
-        """What `reference_latents` needs of a reference draw; both programs use these names."""
-
-    @abstractmethod
-    def reference_latents(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        """Latents at one draw of a reference program: draws ``z`` given its continuous parameters."""
+    def require_reference(self) -> Reference:
+        """Return its reference; ValueError where it has none."""
+        if self.reference is None:
+            raise ValueError(
+                f"{self.card.id}: there is no reference program, in NumPyro or Stan; use a kernel"
+            )
+        return self.reference
 
     def arguments(self) -> dict[str, Any]:
         """All that the model was made with, by name."""

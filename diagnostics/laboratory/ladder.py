@@ -221,7 +221,7 @@ def climb(
             model,
             corpus,
             case.variant,
-            truncations=REFERENCE_TRUNCATIONS[model.largest_truncation is not None],
+            truncations=REFERENCE_TRUNCATIONS[model.require_reference().largest_truncation is not None],
             seed=case.seed,
             progress=progress,
             **case.settings,

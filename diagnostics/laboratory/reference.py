@@ -7,7 +7,7 @@ import xarray as xr
 
 from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
-from ...zoo.inference import sample
+from ...zoo.inference import BACKENDS, sample
 from ..compare import compare, labelled
 from .verdict import Verdict, table_of
 
@@ -22,7 +22,7 @@ def agrees_with_references(
     variant: str,
     *,
     truncations: Sequence[int],
-    backends: Sequence[str] = ("numpyro", "stan"),
+    backends: Sequence[str] = tuple(name for name, one in BACKENDS.items() if one.load_run is not None),
     draws: int = 1500,
     thin: int = 10,
     seed: int = 0,

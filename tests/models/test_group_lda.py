@@ -65,4 +65,4 @@ def test_mutants_are_rejected(mutant):
 
 def test_collections_are_needed():
     with pytest.raises(CorpusError, match="group_lda: expected a corpus with groups"):
-        MODEL.numpyro(Corpus([0, 1], [0, 2]), 4)
+        MODEL.reference.numpyro(Corpus([0, 1], [0, 2]), 4)

@@ -207,7 +207,7 @@ def test_unknown_model_is_named():
 
 def test_tasks_are_needed():
     with pytest.raises(CorpusError, match="mt_hdp: expected a corpus with groups"):
-        get("mt_hdp").numpyro(Corpus([0, 1], [0, 2]), 4)
+        get("mt_hdp").reference.numpyro(Corpus([0, 1], [0, 2]), 4)
 
 
 def test_a_task_without_documents_is_a_draw_from_its_prior():

@@ -67,7 +67,7 @@ def references_of(name, corpus, truncation):
     """NumPyro programs of a model and the data of the same Stan programs, one pair for each of its forms."""
     model = bnpzoo.get(name, **MODELS[name])
     if name != "sparse_transfer":
-        return [(model.numpyro(corpus, truncation), model.stan_data(corpus, truncation))]
+        return [(model.reference.numpyro(corpus, truncation), model.reference.stan_data(corpus, truncation))]
     out = []
     for lengths, weak_limit in (*((form, False) for form in LENGTHS), ("task", True)):
         model = bnpzoo.get(name, **MODELS[name], lengths=lengths)
@@ -99,7 +99,11 @@ def test_log_density_differs_from_numpyro_by_a_constant(name, micro, tmp_path):
         ours = np.array([[-potential_energy(p, (), {}, point) for point in points] for p in programs])
     data = [{key: np.asarray(value).tolist() for key, value in d.items()} for d in data]
     flat = [np.concatenate([np.ravel(block) for block in point.values()]).tolist() for point in points]
-    job = {"program": stan.program_text(bnpzoo.get(name).stan_program), "data": data, "points": flat}
+    job = {
+        "program": stan.program_text(bnpzoo.get(name).reference.stan_program),
+        "data": data,
+        "points": flat,
+    }
     (tmp_path / "job.json").write_text(json.dumps(job))
     command = [sys.executable, "-P", "-c", LOG_DENSITIES, tmp_path / "job.json", tmp_path / "out.json"]
     subprocess.run(command, check=True, capture_output=True)
@@ -126,7 +130,7 @@ def test_posterior_equals_enumeration(name, micro, deviations):
     # 5 standard errors: with the normal law, a false alarm in any of 45 comparisons has probability 3e-5.
     assert np.abs(deviations(name, draws, **FIXED[name])).max() < 5.0
     assert np.abs(deviations(name, draws, **FIXED[name] | {"alpha": 3.0})).max() > 5.0
-    assert set(draws) == set(model.reference_parameters)
+    assert set(draws) == set(model.reference.parameters)
     sizes = {"theta": (3, 2), "phi": (2, 3), "root": (2,), "tasks": (2, 2)}
     for site in set(sizes) & set(draws):
         assert draws[site].shape == (2, 1000, *sizes[site])
@@ -145,7 +149,7 @@ def test_posterior_equals_enumeration(name, micro, deviations):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_program_text_has_its_includes_in_place(name):
-    text = stan.program_text(bnpzoo.get(name).stan_program)
+    text = stan.program_text(bnpzoo.get(name).reference.stan_program)
     assert "#include" not in text
     assert "vector log_dirichlet_weights(" in text
 

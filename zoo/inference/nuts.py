@@ -45,11 +45,12 @@ def run(
     Returns
     -------
     dict
-        ``draws``: arrays (chains, draws, …) by the names of ``model.reference_parameters``;
+        ``draws``: arrays (chains, draws, …) by the names of ``model.reference.parameters``;
         ``stats``: ``diverging``, ``n_steps`` and ``acceptance_rate``, each (chains, draws);
         ``seconds``: wall seconds of the run, compilation included, shared out among the chains;
         ``backend_version``.
     """
+    reference = model.require_reference()
     total = tune + draws
     for chain in range(chains):
         progress(chain, 0, total)
@@ -57,7 +58,7 @@ def run(
     with jax.enable_x64(True):
         mcmc = MCMC(
             NUTS(
-                model.numpyro(corpus, truncation),
+                reference.numpyro(corpus, truncation),
                 target_accept_prob=TARGET_ACCEPT,
                 init_strategy=init_to_uniform(radius=INIT_RADIUS),
             ),
@@ -73,7 +74,7 @@ def run(
         def sample(key: jax.Array) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
             mcmc.run(key, extra_fields=tuple(STATISTICS))
             samples = mcmc.get_samples(group_by_chain=True)
-            wanted = {name: samples[name] for name in model.reference_parameters}
+            wanted = {name: samples[name] for name in reference.parameters}
             return wanted, mcmc.get_extra_fields(group_by_chain=True)
 
         found, extra = jax.device_get(sample(jax.random.key(seed)))

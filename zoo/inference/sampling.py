@@ -1,13 +1,11 @@
 """`sample`: one entry to the three back ends."""
 
 import os
-from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import numba
 import numpy as np
@@ -16,12 +14,11 @@ import xarray as xr
 from ..._version import __version__
 from ..contract import Model, Probes
 from ..corpus import Corpus, CorpusError
+from .backends import Backend, Run, backend_by_name
 from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
 from .progress import Report, bars, silent
 from .results import assemble, describe
-
-BACKENDS = ("kernel", "numpyro", "stan")
 
 
 def sample(
@@ -87,13 +84,13 @@ def sample(
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
     """
-    _check_arguments(model, corpus, backend, variant, truncation, checkpoint)
+    engine = _checked(model, corpus, backend, variant, truncation, checkpoint)
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     schedule = Schedule(tune, draws, thin, keep)
     probes = Probes.of(corpus)
     display = bars(chains) if progress is True else nullcontext(progress or silent)
-    if backend == "kernel":
+    if engine.load_run is None:
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
         runners = _chains(model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid)
@@ -104,7 +101,7 @@ def sample(
     else:
         with display as report:
             records, stats, version = _reference(
-                model, corpus, probes, schedule, backend, chains, seed, truncation or 0, report
+                model, corpus, probes, schedule, engine.load_run(), chains, seed, truncation or 0, report
             )
         interrupted = False
     records = [record for record in records if record.seconds]
@@ -134,41 +131,28 @@ def check(
     checkpoint: str | Path | None = None,
 ) -> None:
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
-    _check_arguments(model, corpus, backend, variant, truncation, checkpoint)
-    if backend == "kernel":
+    engine = _checked(model, corpus, backend, variant, truncation, checkpoint)
+    if engine.load_run is None:
         start = model.initial_latents(corpus, np.random.default_rng(0))
         model.kernel(variant).load(start, corpus, model)
     else:
-        model.numpyro(corpus, truncation or 0)
+        model.require_reference().numpyro(corpus, truncation or 0)
 
 
-def _check_arguments(
+def _checked(
     model: Model,
     corpus: Corpus,
     backend: str,
     variant: str | None,
     truncation: int | None,
     checkpoint: str | Path | None,
-) -> None:
-    """Check what does not depend on the model's own code."""
-    if backend not in BACKENDS:
-        raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, found {backend!r}")
+) -> Backend:
+    """Check what does not depend on the model's own code; return the back end."""
+    engine = backend_by_name(backend)
     if corpus.n_tokens == 0:
         raise CorpusError("expected a corpus with at least one token, found none")
-    if backend == "kernel":
-        if truncation is not None:
-            raise ValueError("truncation: kernels have none; it is for the numpyro and stan back ends")
-        return
-    if checkpoint is not None or variant is not None:
-        raise ValueError(f"checkpoint and variant are for kernels, not for backend {backend!r}")
-    most = model.largest_truncation
-    expected = "at least 2" if most is None else f"2 to {most}"
-    if truncation is None and "nonparametric" in model.card.tags:
-        raise ValueError(
-            f"truncation: backend {backend!r} needs one for the nonparametric {model.card.id}, {expected}"
-        )
-    if truncation is not None and truncation < 2:
-        raise ValueError(f"truncation: expected {expected}, found {truncation}")
+    engine.check(model, {"variant": variant, "truncation": truncation, "checkpoint": checkpoint})
+    return engine
 
 
 def _chains(
@@ -230,23 +214,24 @@ def _reference(
     corpus: Corpus,
     probes: Probes,
     schedule: Schedule,
-    backend: str,
+    run: Run,
     chains: int,
     seed: int,
     truncation: int,
     report: Report,
 ) -> tuple[list[Record], dict[str, np.ndarray], str]:
     """Run a reference program; draw topics given its parameters, so that all back ends share quantities."""
-    result = _program(backend)(
+    result = run(
         model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
     )
+    reference = model.require_reference()
     records = []
     for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(chains)):
         rng = np.random.Generator(np.random.PCG64(child))
         record = Record()
         for j in range(schedule.thin - 1, schedule.draws * schedule.thin, schedule.thin):
             draw = {name: values[c, j] for name, values in result["draws"].items()}
-            latents = model.reference_latents(draw, corpus, rng)
+            latents = reference.latents(draw, corpus, rng)
             if schedule.keeps(len(record.seconds)):
                 record.kept.append((len(record.seconds), latents))
             record.quantities.append(model.quantities(latents, corpus, probes))
@@ -254,14 +239,3 @@ def _reference(
         records.append(record)
     stats = {name: values[:, schedule.thin - 1 :: schedule.thin] for name, values in result["stats"].items()}
     return records, stats, result["backend_version"]
-
-
-def _program(backend: str) -> Callable[..., dict[str, Any]]:
-    """Import a reference back end only when it is used: JAX and Stan are slow to load."""
-    if backend == "numpyro":
-        from . import nuts
-
-        return nuts.run
-    from . import stan
-
-    return stan.run

@@ -86,10 +86,11 @@ def run(
         Names the two ways to get Stan.
     """
     engine = find_stan()
-    parameters = model.reference_parameters
-    data = model.stan_data(corpus, truncation)
+    reference = model.require_reference()
+    parameters = reference.parameters
+    data = reference.stan_data(corpus, truncation)
     job = Job(
-        program=program_text(model.stan_program),
+        program=program_text(reference.stan_program),
         data={name: np.asarray(value).tolist() for name, value in data.items()},
         names=(*parameters, *STATISTICS),
         chains=chains,

@@ -22,6 +22,7 @@ from ..contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
 )
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
@@ -251,24 +252,27 @@ class Cclda(FiniteFamily):
         about = "collapsed Gibbs; a token costs as much as there are topics"
         return {"dense": Kernel(load, step, _snapshot, cclda.check, cclda.sweep, about=about)}
 
+    @property
     @override
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "sigma", "psi", *self.hyperparameters()),
+            numpyro=self._numpyro,
+            stan_program="cclda",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=False,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.cclda(corpus.counts(), group, corpus.n_groups, self.n_topics, self.hyperparameters())
 
-    @override
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.stan_data(corpus, group, self.n_topics) | stan_priors(self)
 
-    @property
-    @override
-    def reference_parameters(self) -> tuple[str, ...]:
-        return ("theta", "phi", "sigma", "psi", *self.hyperparameters())
-
-    @override
-    def reference_latents(
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
         group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]

@@ -23,6 +23,7 @@ from ..contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
     Simulation,
 )
 from ..corpus import Corpus
@@ -35,7 +36,6 @@ from ..families.buffet.generator import (
     total_by_owner,
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
-from ..families.buffet.reference import MOST_TOPICS
 from ..families.collapsed import CollapsedTopicModel, prior_arrays
 from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
@@ -107,7 +107,6 @@ class Focused(CollapsedTopicModel):
     )
     kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
-    largest_truncation: ClassVar[int | None] = MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(5.0, 1.0)
     gamma: Hyperparameter = Gamma(5.0, 10.0)
@@ -290,25 +289,23 @@ class Focused(CollapsedTopicModel):
             "taylor": make(focused.taylor_sweep, False, "tokens drawn from an expectation that is expanded"),
         }
 
-    @override
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the cost doubles with every topic."""
-        return reference.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
-
-    @override
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        return reference.focused_data(corpus, truncation) | stan_priors(self)
-
     @property
     @override
-    def reference_parameters(self) -> tuple[str, ...]:
-        return reference.FOCUSED_PARAMETERS
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=reference.FOCUSED_PARAMETERS,
+            numpyro=self._numpyro,
+            stan_program="focused",
+            stan_data=self._stan_data,
+            latents=reference.focused_latents,
+            largest_truncation=reference.MOST_TOPICS,
+        )
 
-    @override
-    def reference_latents(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        return reference.focused_latents(draw, corpus, rng)
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        return reference.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
+
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        return reference.focused_data(corpus, truncation) | stan_priors(self)
 
 
 def _log_of_lengths(corpus: Corpus) -> float:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, override
 import numpy as np
 
 from ... import kernels
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
 from ..corpus import Corpus
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily, collections_of
@@ -86,29 +86,31 @@ class GroupLda(FiniteFamily):
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
         return lda_kernels(toolbox, common_snapshot)
 
+    @property
     @override
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "alpha", "eta"),
+            numpyro=self._numpyro,
+            stan_program="group_lda",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=False,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.group_lda(
             corpus.counts(), group, corpus.n_groups, self.n_topics, self.alpha, self.eta
         )
 
-    @override
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.stan_data(corpus, group, self.n_topics) | stan_priors(self)
 
-    @property
-    @override
-    def reference_parameters(self) -> tuple[str, ...]:
-        return ("theta", "phi", "alpha", "eta")
-
-    @override
-    def reference_latents(
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`; ``phi`` is (G, K, V)."""
         group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]
         weights = draw["theta"][corpus.doc_of] * draw["phi"][group, :, corpus.words]
         z = group * self.n_topics + draw_categorical(weights, rng)

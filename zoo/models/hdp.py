@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import kernels
 from ...kernels.hdp.sweeps import HdpState
-from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
 from ..corpus import Corpus
 from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
@@ -89,18 +89,22 @@ class Hdp(HdpFamily):
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
         return hdp_kernels(toolbox, _snapshot)
 
-    @override
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        return reference.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
-
-    @override
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        return stan_counts(corpus) | {"T": truncation} | stan_priors(self)
-
     @property
     @override
-    def reference_parameters(self) -> tuple[str, ...]:
-        return ("theta", "phi", "root", "gamma", "alpha", "eta")
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "root", "gamma", "alpha", "eta"),
+            numpyro=self._numpyro,
+            stan_program="hdp",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        return reference.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
+
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        return stan_counts(corpus) | {"T": truncation} | stan_priors(self)
 
 
 def _snapshot(state: HdpState) -> Latents:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import kernels
 from ...kernels.lda.sweeps import LdaState
-from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
 from ..corpus import Corpus
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily
@@ -72,22 +72,25 @@ class Lda(FiniteFamily):
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
         return lda_kernels(toolbox, _snapshot)
 
-    @override
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
-        return reference.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
-
-    @override
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        return stan_counts(corpus) | {"K": self.n_topics} | stan_priors(self)
-
     @property
     @override
-    def reference_parameters(self) -> tuple[str, ...]:
-        return ("theta", "phi", "alpha", "eta")
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "alpha", "eta"),
+            numpyro=self._numpyro,
+            stan_program="lda",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=False,
+        )
 
-    @override
-    def reference_latents(
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        return reference.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
+
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        return stan_counts(corpus) | {"K": self.n_topics} | stan_priors(self)
+
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
         z = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"].T[corpus.words], rng)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import kernels
 from ...kernels.hdp.sweeps import HdpState
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
 from ..corpus import Corpus, CorpusError
 from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
@@ -105,23 +105,27 @@ class MtHdp(HdpFamily):
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
         return hdp_kernels(toolbox, _snapshot)
 
+    @property
     @override
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "root", "tasks", "gamma", "alpha0", "alpha", "eta"),
+            numpyro=self._numpyro,
+            stan_program="mt_hdp",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.mt_hdp(
             corpus.counts(), group, corpus.n_groups, truncation, self.gamma, self.alpha0, self.alpha, self.eta
         )
 
-    @override
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
         data = {"T": truncation, "C": corpus.n_groups, "task": group + 1}
         return stan_counts(corpus) | data | stan_priors(self)
-
-    @property
-    @override
-    def reference_parameters(self) -> tuple[str, ...]:
-        return ("theta", "phi", "root", "tasks", "gamma", "alpha0", "alpha", "eta")
 
 
 def _snapshot(state: HdpState) -> Latents:

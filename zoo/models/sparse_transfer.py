@@ -20,6 +20,7 @@ from ..contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
     Simulation,
 )
 from ..corpus import Corpus, CorpusError
@@ -112,7 +113,6 @@ class SparseTransfer(CollapsedTopicModel):
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
     }  # fmt: skip
-    largest_truncation: ClassVar[int | None] = reference.MOST_TOPICS
 
     alpha: Hyperparameter = Gamma(2.0, 0.5)
     epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})
@@ -275,32 +275,30 @@ class SparseTransfer(CollapsedTopicModel):
     def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
         return sparse_transfer_kernels(toolbox)
 
+    @property
     @override
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the cost doubles with every topic."""
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=reference.SPARSE_TRANSFER_PARAMETERS,
+            numpyro=self._numpyro,
+            stan_program="sparse_transfer",
+            stan_data=self._stan_data,
+            latents=reference.sparse_transfer_latents,
+            largest_truncation=reference.MOST_TOPICS,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         self.tasks(corpus.group)
         return reference.sparse_transfer(
             corpus, truncation, self.alpha, self.epsilon, self.eta, self.a1, self.a2, self.lengths
         )
 
-    @override
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         self.tasks(corpus.group)
         data = reference.sparse_transfer_data(
             corpus, truncation, self.epsilon, self.a1, self.a2, self.lengths
         )
         return data | stan_priors(self)
-
-    @property
-    @override
-    def reference_parameters(self) -> tuple[str, ...]:
-        return reference.SPARSE_TRANSFER_PARAMETERS
-
-    @override
-    def reference_latents(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        return reference.sparse_transfer_latents(draw, corpus, rng)
 
 
 @lru_cache(maxsize=8)

@@ -72,11 +72,10 @@ class HdpFamily(CollapsedTopicModel):
         """All partitions of the tokens."""
         return restricted_growth_strings(corpus.n_tokens)
 
-    @override
-    def reference_latents(
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`; topics without tokens join the rest."""
+        """Latents at a draw of the references; topics without tokens join the rest."""
         labels = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"].T[corpus.words], rng)
         z, used = by_first_appearance(labels)
         root = _with_rest(draw["root"][None], used)

@@ -27,6 +27,7 @@ from ...contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
     Simulation,
 )
 from ...corpus import Corpus
@@ -268,9 +269,19 @@ class PitmanYorFamily(FiniteFamily):
         n_tables = np.count_nonzero(latents["association"] >= 0)
         return super().quantities(latents, corpus, probes) | {"n_tables": np.asarray(float(n_tables))}
 
+    @property
     @override
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; nothing is cut off, so that `truncation` plays no part."""
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=reference.PARAMETERS,
+            numpyro=self._numpyro,
+            stan_program="tpyp",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=False,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         return reference.pitman_yor(
             corpus,
             self.associations_of(corpus),
@@ -282,24 +293,12 @@ class PitmanYorFamily(FiniteFamily):
             self.a,
         )
 
-    @override
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         base = self.base_of_group(corpus.n_groups)
         data = reference.stan_data(corpus, self.associations_of(corpus), base, self.n_topics, self.a)
         return data | stan_priors(self)
 
-    @property
-    def stan_program(self) -> str:
-        """One for the family."""
-        return "tpyp"
-
-    @property
-    @override
-    def reference_parameters(self) -> tuple[str, ...]:
-        return reference.PARAMETERS
-
-    @override
-    def reference_latents(
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
         base = self.base_of_group(corpus.n_groups)
