@@ -181,11 +181,11 @@ def test_checkpoints_of_another_run_are_refused(subject, tmp_path):
         ({"draws": 0}, "draws: expected at least 1"),
         ({"thin": 0}, "thin: expected at least 1"),
         ({"truncation": 5}, "truncation: backend 'kernel' takes none; it is for backend numpyro or stan"),
-        ({"backend": "numpyro"}, "truncation: hdp under backend 'numpyro' needs one"),
+        ({"backend": "numpyro"}, "mt_hdp under backend 'numpyro' needs one"),
         ({"backend": "numpyro", "truncation": 1}, "truncation: expected at least 2"),
         (
             {"backend": "numpyro", "variant": "dense"},
-            "variant: backend 'numpyro' takes none; it is for backend kernel",
+            "variant: backend 'numpyro' takes none",
         ),
         ({"variant": "quick"}, "no variant 'quick'"),
     ],
@@ -217,7 +217,7 @@ def test_a_model_without_a_reference_is_sampled_by_its_kernel_alone(subject):
     model = Alone(**subject[0].arguments())
     check(model, subject[1])
     for backend in ("numpyro", "stan"):
-        with pytest.raises(ValueError, match="hdp: there is no reference program"):
+        with pytest.raises(ValueError, match="mt_hdp: there is no reference program"):
             check(model, subject[1], backend, truncation=5)
 
 
