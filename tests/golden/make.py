@@ -123,7 +123,7 @@ def numpyro(model_id: str) -> Arrays:
     corpus, out = micro_corpus(), {}
     with jax.enable_x64(True):
         for setting in settings(model_id):
-            program = setting.model.numpyro(corpus, TRUNCATION)
+            program = setting.model.reference.numpyro(corpus, TRUNCATION)
             at = jax.jit(jax.value_and_grad(partial(log_density, program)))
             found = [at(point) for point in points(unconstrained_shapes(program))]
             out[f"{setting.name}/log_density"] = np.array([value for value, _ in found], float)
@@ -161,13 +161,13 @@ def stan(model_id: str) -> Arrays:
     corpus, jobs, program = micro_corpus(), {}, ""
     for setting in settings(model_id):
         with jax.enable_x64(True):
-            shapes = unconstrained_shapes(setting.model.numpyro(corpus, TRUNCATION))
-        data = setting.model.stan_data(corpus, TRUNCATION)
+            shapes = unconstrained_shapes(setting.model.reference.numpyro(corpus, TRUNCATION))
+        data = setting.model.reference.stan_data(corpus, TRUNCATION)
         jobs[setting.name] = {
             "data": {name: np.asarray(value).tolist() for name, value in data.items()},
             "points": [flat(point).tolist() for point in points(shapes)],
         }
-        program = program_text(setting.model.stan_program)
+        program = program_text(setting.model.reference.stan_program)
     found = run_pystan({"program": program, "jobs": jobs})
     return {f"{setting}/{name}": np.array(x) for setting, of in found.items() for name, x in of.items()}
 
