@@ -2,27 +2,26 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from numbers import Real
+from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, override
 
 import numpy as np
 
 from .corpus import Corpus
 from .corpus.associations import Associations
 from .corpus.fields import Covariate
-from .priors import POSITIVE, Beta, Gamma, Prior, Range
+from .priors import Beta as Beta
+from .priors import Gamma as Gamma
+from .priors import Hyperparameter as Hyperparameter
+from .priors import Prior as Prior
+from .settings import HasSettings
 
 type Latents = dict[str, np.ndarray]
 """Latent variables by name. ``z`` is the topic of each token, int (N,), numbered without gaps."""
 
 type Quantities = dict[str, np.ndarray]
 """Label-invariant test quantities by name, each a float scalar or vector."""
-
-
-type Hyperparameter = float | Gamma | Beta
-"""A number: fixed at it. A `Gamma`, or for one below 1 a `Beta`: sampled under that prior."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +254,7 @@ class Reference:
     largest_truncation: int | None = None
 
 
-class Model(ABC):
+class Model(HasSettings, ABC):
     """A model: a frozen dataclass whose fields are its hyperparameters."""
 
     card: ClassVar[Card]
@@ -268,6 +267,11 @@ class Model(ABC):
     """
     has_versions: ClassVar[bool] = False
     """Whether topic k of one group is a version of topic k of another."""
+
+    @property
+    @override
+    def label(self) -> str:
+        return self.card.id
 
     @classmethod
     @abstractmethod
@@ -339,46 +343,12 @@ class Model(ABC):
             )
         return self.reference
 
-    def arguments(self) -> dict[str, Any]:
-        """All that the model was made with, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-
     def settings(self) -> dict[str, str]:
         """How each argument is set, in words: fixed, or sampled under a prior."""
         return {
             name: f"sampled, prior {value}" if isinstance(value, Prior) else f"fixed at {value}"
             for name, value in self.arguments().items()
         }
-
-    def hyperparameters(self) -> dict[str, Hyperparameter]:
-        """All hyperparameters by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("hyper", True)}  # type: ignore[arg-type]
-
-    def check_hyperparameters(self) -> None:
-        """Raise ValueError unless every hyperparameter is a number in its range, or has a prior on it."""
-        for name, value in self.hyperparameters().items():
-            allowed = self.range_of(name)
-            if not isinstance(value, allowed.prior):
-                wanted = f"{allowed.about} or a {allowed.prior.__name__} prior"
-                self.check_number(name, allowed.contains, wanted)
-
-    def check_number(
-        self, name: str, contains: Callable[[float], bool] = POSITIVE.contains, wanted: str = POSITIVE.about
-    ) -> None:
-        """Raise ValueError unless field `name` is a number in a range; make it a Python float."""
-        value = getattr(self, name)
-        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
-        if not contains(number):
-            raise ValueError(f"{self.card.id}: {name}: expected {wanted}, found {value!r}")
-        object.__setattr__(self, name, number)
-
-    def range_of(self, name: str) -> Range:
-        """Values and kind of prior that a hyperparameter may have: the positive numbers."""
-        return POSITIVE
-
-    def sampled(self) -> tuple[str, ...]:
-        """Names of the hyperparameters that are sampled."""
-        return tuple(name for name, value in self.hyperparameters().items() if isinstance(value, Prior))
 
     def kernel(self, variant: str | None = None) -> Kernel:
         """Return the sampler `variant`, or the default one.

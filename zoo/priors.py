@@ -122,6 +122,10 @@ class Beta(Prior):
         return stats.beta.ppf(probability, self.shape_a, self.shape_b)
 
 
+type Hyperparameter = float | Gamma | Beta
+"""A number: fixed at it. A `Gamma`, or for one below 1 a `Beta`: sampled under that prior."""
+
+
 PRIORS: dict[str, type[Gamma] | type[Beta]] = {cls.__name__: cls for cls in (Gamma, Beta)}
 
 

@@ -1,7 +1,7 @@
 """Cross-collection latent Dirichlet allocation (Paul 2009; Paul and Girju 2009)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
 from types import ModuleType
@@ -28,6 +28,7 @@ from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily, collections_of
+from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_words
 from ..toolbox.laws import log_sequences
 from ..toolbox.stan_data import stan_priors
@@ -97,16 +98,12 @@ class Cclda(FiniteFamily):
     has_versions: ClassVar[bool] = True
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"own": ("token",), **FiniteFamily.dimensions}
 
-    n_topics: int = field(default=10, metadata={"hyper": False, "small": 2})
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-    delta: Hyperparameter = Gamma(1.0, 10.0)
-    gamma0: Hyperparameter = Gamma(1.0, 1.0)
-    gamma1: Hyperparameter = Gamma(1.0, 1.0)
-
-    def __post_init__(self):
-        self.check_n_topics()
-        self.check_hyperparameters()
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    delta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.4, benchmark=0.02)
+    gamma0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, benchmark=1.0)
+    gamma1: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=1.0)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a collection."""

@@ -37,6 +37,7 @@ from ..families.buffet.generator import (
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
 from ..families.collapsed import CollapsedTopicModel, prior_arrays
+from ..settings import setting
 from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
 from ..toolbox.laws import by_first_appearance, doc_topic_counts
@@ -108,12 +109,9 @@ class Focused(CollapsedTopicModel):
     kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
 
-    alpha: Hyperparameter = Gamma(5.0, 1.0)
-    gamma: Hyperparameter = Gamma(5.0, 10.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_hyperparameters()
+    alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.5, benchmark=5.0)
+    gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.1)
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Weight of each topic for one more token, without the tokens themselves, float (D, K + 1).

@@ -1,7 +1,7 @@
 """Latent Dirichlet allocation of each collection by itself."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, override
 
@@ -13,6 +13,7 @@ from ..corpus import Corpus
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily, collections_of
 from ..families.lda.kernels import common_snapshot, lda_kernels
+from ..settings import option, setting
 from ..toolbox.draws import draw_categorical
 from ..toolbox.stan_data import stan_priors
 
@@ -61,13 +62,9 @@ class GroupLda(FiniteFamily):
     )
     kernels: ClassVar[Mapping[str, Kernel]]
 
-    n_topics: int = field(default=10, metadata={"hyper": False, "small": 2})
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_n_topics()
-        self.check_hyperparameters()
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a collection."""

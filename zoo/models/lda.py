@@ -1,7 +1,7 @@
 """Latent Dirichlet allocation (Blei, Ng and Jordan 2003)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, override
 
@@ -14,6 +14,7 @@ from ..corpus import Corpus
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily
 from ..families.lda.kernels import common_snapshot, lda_kernels
+from ..settings import option, setting
 from ..toolbox.draws import draw_categorical
 from ..toolbox.stan_data import stan_counts, stan_priors
 
@@ -55,13 +56,9 @@ class Lda(FiniteFamily):
     )
     kernels: ClassVar[Mapping[str, Kernel]]
 
-    n_topics: int = field(default=10, metadata={"hyper": False, "small": 3})
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_n_topics()
-        self.check_hyperparameters()
+    n_topics: int = option(10, small=3, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
 
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """One group: the model does not look at the corpus' own."""

@@ -15,6 +15,7 @@ from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
 from ..families.hdp.kernels import common_snapshot, hdp_kernels
 from ..families.hdp.sticks import log_dirichlet, log_gem
+from ..settings import setting
 from ..toolbox.stan_data import stan_counts, stan_priors
 
 
@@ -64,13 +65,10 @@ class MtHdp(HdpFamily):
     )
     kernels: ClassVar[Mapping[str, Kernel]]
 
-    gamma: Hyperparameter = Gamma(1.0, 1.0)
-    alpha0: Hyperparameter = Gamma(1.0, 1.0)
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_hyperparameters()
+    gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
+    alpha0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.2, benchmark=10.0)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a task."""

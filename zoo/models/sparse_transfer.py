@@ -1,7 +1,7 @@
 """The sparse transfer topic model (Faisal, Gillberg, Leen and Peltonen 2013)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, ClassVar, override
@@ -38,6 +38,7 @@ from ..families.buffet.kernels import sparse_transfer_kernels
 from ..families.buffet.lengths import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
 from ..families.buffet.marginal import TopicMarginal, pattern_of
 from ..families.collapsed import CollapsedTopicModel
+from ..settings import option, setting
 from ..toolbox.draws import draw_hyperparameter, log_gamma
 from ..toolbox.enumeration import restricted_growth_strings
 from ..toolbox.laws import doc_topic_counts
@@ -114,15 +115,15 @@ class SparseTransfer(CollapsedTopicModel):
         "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
     }  # fmt: skip
 
-    alpha: Hyperparameter = Gamma(2.0, 0.5)
-    epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})
-    a1: float = field(default=2.0, metadata={"hyper": False, "small": 2.0})
-    a2: float = field(default=2.0, metadata={"hyper": False, "small": 1.0})
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-    lengths: Lengths = field(default="task", metadata={"hyper": False})
+    alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.5, benchmark=40.0)
+    epsilon: float = option(0.5, small=0.9, benchmark=0.5)
+    a1: float = option(2.0, small=2.0, benchmark=1.0)
+    a2: float = option(2.0, small=1.0, benchmark=100.0)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    lengths: Lengths = option("task")
 
     def __post_init__(self):
-        self.check_hyperparameters()
+        super().__post_init__()
         self.check_number("epsilon", lambda x: 0 < x <= 1, "a number in (0, 1]")
         self.check_number("a1")
         self.check_number("a2")

@@ -9,7 +9,7 @@ any order (Chen, Du and Buntine 2011), so that the density depends on counts alo
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from numbers import Real
 from types import ModuleType
@@ -33,6 +33,7 @@ from ...contract import (
 from ...corpus import Corpus
 from ...corpus.associations import Associations
 from ...priors import Beta, Range
+from ...settings import option, setting
 from ...toolbox.draws import draw_dirichlet
 from ...toolbox.laws import log_sequences, topic_word_counts
 from ...toolbox.stan_data import stan_priors
@@ -46,6 +47,8 @@ CITATION = (
     "C. Chen, W. Buntine, N. Ding, L. Xie and L. Du. Differential topic models. IEEE Transactions on Pattern "
     "Analysis and Machine Intelligence 37(2):230-242, 2015."
 )
+
+DISCOUNT = Range(lambda a: 0 <= a < 1, "a number in [0, 1)", Beta)
 
 DOCUMENTS = (
     Equation("Section 4", r"\mu_{gd} \sim \mathrm{Dir}_K(\alpha_g)", "topic proportions of a document"),
@@ -69,15 +72,11 @@ class PitmanYorFamily(FiniteFamily):
         "association": ("token",), "b": ("topic",), **FiniteFamily.dimensions,
     }  # fmt: skip
 
-    n_topics: int = field(default=10, metadata={"hyper": False, "small": 2})
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    gamma: Hyperparameter = Gamma(1.0, 10.0)
-    b: Hyperparameter = Gamma(1.0, 0.001)
-    a: Hyperparameter = 0.7
-
-    def __post_init__(self):
-        self.check_n_topics()
-        self.check_hyperparameters()
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    gamma: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, benchmark=10.0)
+    a: Hyperparameter = setting(0.7, range=DISCOUNT, fixed=0.6, benchmark=0.7)
 
     def associations_of(self, data: Corpus | Design) -> Associations:
         """P of each group: tables send for the word that they serve."""
@@ -99,8 +98,6 @@ class PitmanYorFamily(FiniteFamily):
     @override
     def range_of(self, name: str) -> Range:
         """See `Model.range_of`; b may be negative where a is fixed, above -a."""
-        if name == "a":
-            return Range(lambda a: 0 <= a < 1, "a number in [0, 1)", Beta)
         if name == "b" and isinstance(self.a, Real):
             least = -self.a
             return Range(lambda b: least < b < np.inf, f"a number above {least:g}", Gamma)
