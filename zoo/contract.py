@@ -3,8 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
-from typing import Any, ClassVar, Literal, NamedTuple, override
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, override
 
 import numpy as np
 
@@ -220,6 +219,19 @@ class Kernel:
     token_step: TokenStep = "conditional"
 
 
+class Room(Protocol):
+    """The room ``bnpzoo.kernels``, or a copy of it with a change in it."""
+
+    def __call__[M](self, module: M, /) -> M:
+        """Return the room's own version of a module of ``bnpzoo.kernels``."""
+        ...
+
+
+def original[M](module: M, /) -> M:
+    """Return `module` itself: the room without a change."""
+    return module
+
+
 @dataclass(frozen=True)
 class Reference:
     """A model as a program for general samplers, written twice: in NumPyro and in Stan.
@@ -258,8 +270,6 @@ class Model(HasSettings, ABC):
     """A model: a frozen dataclass whose fields are its hyperparameters."""
 
     card: ClassVar[Card]
-    kernels: ClassVar[Mapping[str, Kernel]]
-    """Samplers by name of variant; the first is the default."""
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Names of the axes of its latents and quantities that are arrays, but those that every model has.
 
@@ -273,10 +283,14 @@ class Model(HasSettings, ABC):
     def label(self) -> str:
         return self.card.id
 
-    @classmethod
     @abstractmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """Make the samplers from `toolbox`: the package ``bnpzoo.kernels``, or a copy with a change in it."""
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        """Make the samplers from the modules of `room`, by name of variant; the first is the default."""
+
+    @property
+    def kernels(self) -> Mapping[str, Kernel]:
+        """Samplers by name of variant; the first is the default."""
+        return self.kernels_in(original)
 
     @abstractmethod
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
@@ -358,7 +372,8 @@ class Model(HasSettings, ABC):
         ValueError
             Lists the variants there are.
         """
-        name = variant or next(iter(self.kernels))
-        if name not in self.kernels:
-            raise ValueError(f"{self.card.id}: no variant {name!r}; there are {', '.join(self.kernels)}")
-        return self.kernels[name]
+        kernels = self.kernels
+        name = variant or next(iter(kernels))
+        if name not in kernels:
+            raise ValueError(f"{self.card.id}: no variant {name!r}; there are {', '.join(kernels)}")
+        return kernels[name]

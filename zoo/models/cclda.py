@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import product
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from ... import kernels
+from ...kernels.lda import cclda as sweeps
 from ...kernels.lda.cclda import CcldaState
 from ..contract import (
     Card,
@@ -23,6 +21,7 @@ from ..contract import (
     Probes,
     Quantities,
     Reference,
+    Room,
 )
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
@@ -94,7 +93,6 @@ class Cclda(FiniteFamily):
         tags=("parametric", "several collections"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     has_versions: ClassVar[bool] = True
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"own": ("token",), **FiniteFamily.dimensions}
 
@@ -223,10 +221,9 @@ class Cclda(FiniteFamily):
         share = latents["own"].mean() if corpus.n_tokens else 0.0
         return super().quantities(latents, corpus, probes) | {"share_own": np.asarray(share, float)}
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        cclda = import_module(f"{toolbox.__name__}.lda.cclda")
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        cclda = room(sweeps)
 
         def load(latents: Latents, corpus: Corpus, model: Cclda) -> CcldaState:
             return cclda.make_state(
@@ -296,6 +293,3 @@ def _snapshot(state: CcldaState) -> Latents:
         "own": topics.own.copy(),
         "alpha": state.documents.alpha.copy(),
     } | {name: np.array(getattr(topics, name)[0]) for name in ("eta", "delta", "gamma0", "gamma1")}
-
-
-Cclda.kernels = Cclda.kernels_of(kernels)

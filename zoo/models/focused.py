@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 from numpy.polynomial import polynomial
 from scipy.special import gammaln
 
-from ... import kernels
+from ...kernels.buffet import focused as sweeps
 from ...kernels.buffet.focused import FocusedState
 from ..contract import (
     Card,
@@ -24,6 +22,7 @@ from ..contract import (
     Probes,
     Quantities,
     Reference,
+    Room,
     Simulation,
 )
 from ..corpus import Corpus
@@ -106,7 +105,6 @@ class Focused(CollapsedTopicModel):
         tags=("nonparametric", "single corpus", "document lengths are data"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
 
     alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.5, benchmark=5.0)
@@ -255,10 +253,9 @@ class Focused(CollapsedTopicModel):
             words, np.append(latents["strength"], rest)[None], np.append(latents["inclusion"], 1.0)[None]
         )
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        focused = import_module(f"{toolbox.__name__}.buffet.focused")
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        focused = room(sweeps)
 
         def load(latents: Latents, corpus: Corpus, model: Focused) -> FocusedState:
             return focused.make_state(
@@ -363,6 +360,3 @@ def _snapshot(state: FocusedState) -> Latents:
         "gamma": np.array(state.documents.gamma[0]),
         "eta": np.array(state.topics.eta[0]),
     }
-
-
-Focused.kernels = Focused.kernels_of(kernels)

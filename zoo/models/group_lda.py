@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ... import kernels
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily, collections_of
@@ -60,7 +58,6 @@ class GroupLda(FiniteFamily):
         tags=("parametric", "several collections"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
@@ -78,10 +75,9 @@ class GroupLda(FiniteFamily):
         """K topics of its own for each collection, bool (G, G K)."""
         return np.repeat(np.eye(n_groups, dtype=bool), self.n_topics, axis=1)
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        return lda_kernels(toolbox, common_snapshot)
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return lda_kernels(room, common_snapshot)
 
     @property
     @override
@@ -112,6 +108,3 @@ class GroupLda(FiniteFamily):
         weights = draw["theta"][corpus.doc_of] * draw["phi"][group, :, corpus.words]
         z = group * self.n_topics + draw_categorical(weights, rng)
         return {"z": z} | {name: np.asarray(draw[name]) for name in ("alpha", "eta")}
-
-
-GroupLda.kernels = GroupLda.kernels_of(kernels)

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ... import kernels
 from ...kernels.hdp.sweeps import HdpState
-from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
+from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
@@ -60,7 +58,6 @@ class Hdp(HdpFamily):
         tags=("nonparametric", "single corpus"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
     gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
@@ -82,10 +79,9 @@ class Hdp(HdpFamily):
         """Density of the root."""
         return log_gem(latents["root"], float(latents["gamma"]))
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        return hdp_kernels(toolbox, _snapshot)
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return hdp_kernels(room, _snapshot)
 
     @property
     @override
@@ -108,6 +104,3 @@ class Hdp(HdpFamily):
 def _snapshot(state: HdpState) -> Latents:
     latents = common_snapshot(state)
     return latents | {"alpha": latents["alpha"][0]}
-
-
-Hdp.kernels = Hdp.kernels_of(kernels)

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ... import kernels
 from ...kernels.lda.sweeps import LdaState
-from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
+from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily
@@ -54,7 +52,6 @@ class Lda(FiniteFamily):
         tags=("parametric", "single corpus"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
     n_topics: int = option(10, small=3, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
@@ -64,10 +61,9 @@ class Lda(FiniteFamily):
         """One group: the model does not look at the corpus' own."""
         return np.zeros(n_documents, np.int32)
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        return lda_kernels(toolbox, _snapshot)
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return lda_kernels(room, _snapshot)
 
     @property
     @override
@@ -97,6 +93,3 @@ class Lda(FiniteFamily):
 def _snapshot(state: LdaState) -> Latents:
     latents = common_snapshot(state)
     return latents | {"alpha": latents["alpha"][0]}
-
-
-Lda.kernels = Lda.kernels_of(kernels)

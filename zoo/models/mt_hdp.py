@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ... import kernels
 from ...kernels.hdp.sweeps import HdpState
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus, CorpusError
 from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
@@ -63,7 +61,6 @@ class MtHdp(HdpFamily):
         tags=("nonparametric", "several collections"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
     gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
     alpha0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.2, benchmark=10.0)
@@ -98,10 +95,9 @@ class MtHdp(HdpFamily):
             log_dirichlet(task, shapes) for task in latents["tasks"]
         )
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        return hdp_kernels(toolbox, _snapshot)
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return hdp_kernels(room, _snapshot)
 
     @property
     @override
@@ -132,6 +128,3 @@ def _snapshot(state: HdpState) -> Latents:
     documents = state.documents
     weights = np.column_stack([documents.prior[:, :k], documents.rest])
     return latents | {"tasks": weights / documents.alpha[:, None], "alpha0": np.array(documents.alpha0[0])}
-
-
-MtHdp.kernels = MtHdp.kernels_of(kernels)

@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import gammaln
 
-from ... import kernels
 from ..contract import (
     Card,
     Design,
@@ -21,6 +19,7 @@ from ..contract import (
     Probes,
     Quantities,
     Reference,
+    Room,
     Simulation,
 )
 from ..corpus import Corpus, CorpusError
@@ -110,7 +109,6 @@ class SparseTransfer(CollapsedTopicModel):
         tags=("nonparametric", "several collections", "sparse"),
         evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
     }  # fmt: skip
@@ -271,10 +269,9 @@ class SparseTransfer(CollapsedTopicModel):
             "mean_shape": np.asarray(shape[in_use].mean() if in_use.any() else 0.0),
         }
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        return sparse_transfer_kernels(toolbox)
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return sparse_transfer_kernels(room)
 
     @property
     @override
@@ -307,6 +304,3 @@ def _marginal(model: SparseTransfer, task_lengths: tuple[tuple[int, ...], ...]) 
     """Weights of topics, shared by all assignments of tokens; `model` is hashed by its hyperparameters."""
     weights = [Weight.of(np.array(lengths, np.int64), model.lengths) for lengths in task_lengths]
     return TopicMarginal.unbounded(weights, model.a1, model.a2, model.epsilon)
-
-
-SparseTransfer.kernels = SparseTransfer.kernels_of(kernels)

@@ -1,13 +1,11 @@
 """The differential topic model: transformed Pitman-Yor processes (Chen, Buntine, Ding, Xie and Du 2015)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, override
 
 import numpy as np
 
-from ... import kernels
-from ..contract import Card, Design, Equation, Kernel
+from ..contract import Card, Design, Equation
 from ..corpus import Corpus, CorpusError
 from ..corpus.associations import Associations
 from ..families.pitman_yor.family import CITATION, DOCUMENTS, PitmanYorFamily
@@ -78,7 +76,6 @@ class Tpyp(PitmanYorFamily):
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     has_versions: ClassVar[bool] = True
 
     def associations_of(self, data: Corpus | Design) -> Associations:
@@ -91,6 +88,3 @@ class Tpyp(PitmanYorFamily):
     def transformation(self, corpus: Corpus) -> dict[str, np.ndarray]:
         associations = self.associations_of(corpus)
         return {name: getattr(associations, name) for name in ("row_ptr", "column", "weight")}
-
-
-Tpyp.kernels = Tpyp.kernels_of(kernels)

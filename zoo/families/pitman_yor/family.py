@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from numbers import Real
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -28,6 +27,7 @@ from ...contract import (
     Probes,
     Quantities,
     Reference,
+    Room,
     Simulation,
 )
 from ...corpus import Corpus
@@ -82,10 +82,9 @@ class PitmanYorFamily(FiniteFamily):
         """P of each group: tables send for the word that they serve."""
         return _identity(data.n_groups, data.n_words)
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        return pitman_yor_kernels(toolbox)
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return pitman_yor_kernels(room)
 
     def transformation(self, corpus: Corpus) -> dict[str, np.ndarray]:
         """Arrays of P for the kernels; none where P = I, which they know how to do without."""
