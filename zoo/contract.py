@@ -39,7 +39,10 @@ class Card:
     Attributes
     ----------
     id, title, summary : str
-    citation, bibtex_key : str
+    citation : str
+    source : str
+        Authors and year, as a table of models has them.
+    bibtex_key : str
     equations : tuple of Equation
     errata : tuple of str
         Where this package differs from the printed source, and why.
@@ -52,6 +55,7 @@ class Card:
     title: str
     summary: str
     citation: str
+    source: str
     bibtex_key: str
     equations: tuple[Equation, ...] = ()
     errata: tuple[str, ...] = ()
