@@ -76,8 +76,9 @@ def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
     model = benchmark_model(case)
     if case.synthetic:
         model = model.replaced(**SYNTHETIC)
-    else:
-        corpus = replace(corpus, group=corpus.covariates["label"], group_names=None)
+    elif "label" in corpus.covariates:
+        group = corpus.covariates["label"]
+        corpus = bnpzoo.Corpus(corpus.words, corpus.doc_ptr, corpus.vocabulary, group=group)
     if case.model == "tpyp":
         strength = cooccurrence(corpus, corpus, window=None)
         corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))
@@ -185,9 +186,9 @@ best and median of {options.repeats} repeats of {options.sweeps} sweeps. Hyperpa
 
 {hyperparameters()}
 
-`tpyp` has ten associations a word, from documents. Tasks and groups are the classes. The number of topics is the one reached; the two
-HDPs do not sample the same law (`docs/tomotopy.md`). Memory is that of the whole process, Python and its
-imports included.
+`tpyp` has ten associations a word, from documents. Tasks and groups are the classes. The number of topics is
+the one reached; the two HDPs do not sample the same law (`docs/tomotopy.md`). Memory is that of the whole
+process, Python and its imports included.
 
 *Synthetic*: {n_synthetic} tokens in ten tasks, a quarter of the way along the continuum of the experiment
 `transfer-continuum`, with its hyperparameters and eta = 0.05; the bar is 5 ms a sweep.
