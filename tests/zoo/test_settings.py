@@ -54,11 +54,7 @@ def test_values_replaced_in_the_whole_and_in_its_parts():
 
 
 def test_values_out_of_range_are_named():
-    with pytest.raises(
-        ValueError, match=r"Side: share: expected a number in \(0, 1\) or a Beta prior, found 1"
-    ):
+    with pytest.raises(ValueError, match=r"Side: share: expected .* in \(0, 1\) or a Beta prior, found 1"):
         Whole().replaced(share=1)
-    with pytest.raises(
-        ValueError, match="Whole: gamma: expected a positive number or a Gamma prior, found True"
-    ):
+    with pytest.raises(ValueError, match=r"Whole: gamma: expected .* or a Gamma prior, found True"):
         Whole(gamma=True)
