@@ -65,7 +65,7 @@ def fit(
     (lower is better).
     """
     from ..diagnostics.compare import compare, labelled
-    from ..diagnostics.heldout import document_completion, posterior_topics
+    from ..diagnostics.heldout import document_completion, posterior_predictives
     from ..zoo.files import check_writable
     from ..zoo.inference import check, expected_size, held_signals, sample
 
@@ -95,7 +95,9 @@ def fit(
         how_on = "" if checkpoint is None else f"; --resume goes on from {checkpoint}"
         say(f"{stopped}{how_on}", "yellow", err)
     comparison = compare(labelled([tree]))
-    held_out = None if test is None else document_completion(posterior_topics(tree, test), test, seed=seed)
+    held_out = (
+        None if test is None else document_completion(posterior_predictives(tree, test), test, seed=seed)
+    )
     if as_json:
         print_json(_summary(model, comparison, held_out) | {"fit": out_file})
     else:

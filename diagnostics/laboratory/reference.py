@@ -10,7 +10,7 @@ import xarray as xr
 from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
 from ...zoo.files import claim
-from ...zoo.inference import load, sample, save
+from ...zoo.inference import BACKENDS, load, sample, save
 from ...zoo.inference.results import describe
 from ..compare import Trouble, compare, labelled
 from .verdict import Verdict, table_of
@@ -26,7 +26,7 @@ def agrees_with_references(
     variant: str,
     *,
     truncations: Sequence[int],
-    backends: Sequence[str] = ("numpyro", "stan"),
+    backends: Sequence[str] = tuple(name for name, one in BACKENDS.items() if one.load_run is not None),
     draws: int = 1500,
     thin: int = 10,
     seed: int = 0,
@@ -69,7 +69,7 @@ def agrees_with_references(
     ValueError
         `store` holds another run.
     """
-    levels = truncations if "nonparametric" in model.card.tags else (None,)
+    levels = truncations if model.require_reference().needs_truncation else (None,)
     common = {"tune": draws // 2, "draws": draws, "seed": seed}
     runs: list[dict[str, Any]] = [{"backend": "kernel", "variant": variant, "thin": thin}]
     runs += [{"backend": backend, "truncation": level} for backend in backends for level in levels]

@@ -1,7 +1,7 @@
 """The evidence page: the whole ladder for all models and variants, and every mutant before every rung.
 
-``python -m bnpzoo.diagnostics.reports.evidence`` judges what has not been judged, and writes the page from the
-stored results alone. It may be interrupted; the next run takes up where it was left.
+``python -m bnpzoo.diagnostics.reports.evidence`` judges what has not been judged, and writes the page from
+the stored results alone. It may be interrupted; the next run takes up where it was left.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def _samplers(records: Mapping[tuple[str, str, str], Record]) -> list[str]:
         [
             [model, variant, *(_cell(records.get((model, variant, rung))) for rung in RUNGS)]
             for model, cls in MODELS.items()
-            for variant in cls.kernels
+            for variant in cls().kernels
         ],
     )
 

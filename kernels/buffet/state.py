@@ -7,8 +7,8 @@
 
 The theta are integrated out, and the lengths of a task's documents weigh its mass S, the sum of its weights,
 by a factor h(S) (`zoo.families.buffet.lengths`). Represented are the topics that some task has on: those in
-use, and *ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps end with
-the topics in use in front, then the ghosts, then nothing.
+use, and *ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps
+end with the topics in use in front, then the ghosts, then nothing.
 """
 
 import math

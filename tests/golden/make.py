@@ -94,7 +94,7 @@ def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterat
 
 def draws(model_id: str, variant: str) -> Arrays:
     """Run one variant of a model in all settings."""
-    kernel, corpus, out = MODELS[model_id].kernels[variant], irregular_corpus(), {}
+    kernel, corpus, out = MODELS[model_id]().kernels[variant], irregular_corpus(), {}
     for setting in settings(model_id, kernel.requires):
         model, rng = setting.model, np.random.default_rng(SEED)
         latents = setting.start.initial_latents(corpus, np.random.default_rng(SEED))
@@ -123,7 +123,7 @@ def numpyro(model_id: str) -> Arrays:
     corpus, out = micro_corpus(), {}
     with jax.enable_x64(True):
         for setting in settings(model_id):
-            program = setting.model.numpyro(corpus, TRUNCATION)
+            program = setting.model.reference.numpyro(corpus, TRUNCATION)
             at = jax.jit(jax.value_and_grad(partial(log_density, program)))
             found = [at(point) for point in points(unconstrained_shapes(program))]
             out[f"{setting.name}/log_density"] = np.array([value for value, _ in found], float)
@@ -161,13 +161,13 @@ def stan(model_id: str) -> Arrays:
     corpus, jobs, program = micro_corpus(), {}, ""
     for setting in settings(model_id):
         with jax.enable_x64(True):
-            shapes = unconstrained_shapes(setting.model.numpyro(corpus, TRUNCATION))
-        data = setting.model.stan_data(corpus, TRUNCATION)
+            shapes = unconstrained_shapes(setting.model.reference.numpyro(corpus, TRUNCATION))
+        data = setting.model.reference.stan_data(corpus, TRUNCATION)
         jobs[setting.name] = {
             "data": {name: np.asarray(value).tolist() for name, value in data.items()},
             "points": [flat(point).tolist() for point in points(shapes)],
         }
-        program = program_text(setting.model.stan_program)
+        program = program_text(setting.model.reference.stan_program)
     found = run_pystan({"program": program, "jobs": jobs})
     return {f"{setting}/{name}": np.array(x) for setting, of in found.items() for name, x in of.items()}
 
@@ -184,7 +184,7 @@ def parts(model_id: str) -> dict[str, Any]:
     """How each part of a model's golden data is computed."""
     return {
         "draws": lambda: {
-            k: v for name in MODELS[model_id].kernels for k, v in draws(model_id, name).items()
+            k: v for name in MODELS[model_id]().kernels for k, v in draws(model_id, name).items()
         },
         "numpyro": lambda: numpyro(model_id),
         "stan": lambda: stan(model_id),

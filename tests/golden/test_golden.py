@@ -53,7 +53,8 @@ def first_difference(found, golden):
 
 
 @pytest.mark.parametrize(
-    ("model_id", "variant"), [(name, variant) for name, cls in make.MODELS.items() for variant in cls.kernels]
+    ("model_id", "variant"),
+    [(name, variant) for name, cls in make.MODELS.items() for variant in cls().kernels],
 )
 def test_draws_have_the_same_bits(model_id, variant):
     golden, made_with = stored("draws", model_id, f"{variant}/")

@@ -109,7 +109,7 @@ def test_enumeration_rejects_another_model(name, change, deviations, runs):
 @pytest.mark.parametrize("name", FIXED)
 def test_sites_have_the_shapes_and_sums_they_promise(name, micro, runs):
     draws = runs[name]["draws"]
-    assert set(draws) == set(make(name).reference_parameters)
+    assert set(draws) == set(make(name).reference.parameters)
     sizes = {"theta": (3, 2), "phi": (2, 3), "root": (2,), "tasks": (2, 2)}
     for site, shape in sizes.items():
         if site in draws:

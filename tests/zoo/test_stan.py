@@ -9,12 +9,11 @@ import bnpzoo
 import jax
 import numpy as np
 import pytest
-from bnpzoo.zoo.contract import Beta, Gamma
 from bnpzoo.zoo.families.buffet import reference
 from bnpzoo.zoo.families.buffet.lengths import LENGTHS
 from bnpzoo.zoo.inference import stan
 from bnpzoo.zoo.inference.stan_engines import PyStan, engines
-from bnpzoo.zoo.models import MODELS as ALL_MODELS
+from bnpzoo.zoo.models import MODELS
 from bnpzoo.zoo.toolbox.stan_data import stan_priors
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
@@ -30,19 +29,6 @@ log_densities = [[module.log_prob(data, point, True) for point in job["points"]]
 json.dump(log_densities, open(sys.argv[3], "w"))
 """
 
-PRIOR = Gamma(1.5, 2.0)
-MODELS = {
-    "lda": {"n_topics": 3, "alpha": PRIOR, "eta": PRIOR},
-    "group_lda": {"n_topics": 2, "alpha": PRIOR, "eta": PRIOR},
-    "hdp": {"gamma": PRIOR, "alpha": PRIOR, "eta": PRIOR},
-    "mt_hdp": {"gamma": PRIOR, "alpha0": PRIOR, "alpha": PRIOR, "eta": PRIOR},
-    "sparse_transfer": {"alpha": PRIOR, "eta": PRIOR},
-    "focused": {"alpha": PRIOR, "gamma": PRIOR, "eta": PRIOR},
-    "cclda": {"n_topics": 2, **dict.fromkeys(("alpha", "eta", "delta", "gamma0", "gamma1"), PRIOR)},
-    "tpyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": PRIOR, "a": Beta(2.0, 1.5)},
-    "hpyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": -0.2, "a": 0.4},
-    "pyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": PRIOR, "a": 0.7},
-}
 BLOCKS = ("gamma", "alpha0", "alpha", "eta", "delta", "gamma0", "gamma1", "b", "a", "sticks", "log_sticks",
           "shape", "tasks_log_h", "tasks_x", "weight_log_h", "weight_x", "strength_log_h", "strength_x",
           "theta_log_h", "theta_x", "g_log_h", "g_x", "phi_log_h", "phi_x", "sigma_log_h", "sigma_x",
@@ -63,19 +49,29 @@ def on_programs(names):
     return decorate
 
 
-def references_of(name, corpus, truncation):
+def model_of(name, purpose):
+    """Model with a value or a prior of its own for each hyperparameter, so that no two can be swapped."""
+    model = bnpzoo.get(name).set_to(purpose)
+    if purpose == "fixed":
+        return model.replaced(**{"hpyp": {"b": -0.2}}.get(name, {}))
+    priors = model.hyperparameters().items()
+    return model.replaced(
+        **{key: type(prior)(1.5 + 0.1 * i, 2.0 - 0.1 * i) for i, (key, prior) in enumerate(priors)}
+    )
+
+
+def references_of(model, corpus, truncation):
     """NumPyro programs of a model and the data of the same Stan programs, one pair for each of its forms."""
-    model = bnpzoo.get(name, **MODELS[name])
-    if name != "sparse_transfer":
-        return [(model.numpyro(corpus, truncation), model.stan_data(corpus, truncation))]
+    if model.card.id != "sparse_transfer":
+        return [(model.reference.numpyro(corpus, truncation), model.reference.stan_data(corpus, truncation))]
     out = []
     for lengths, weak_limit in (*((form, False) for form in LENGTHS), ("task", True)):
-        model = bnpzoo.get(name, **MODELS[name], lengths=lengths)
-        program = reference.sparse_transfer(corpus, truncation, **vars(model), weak_limit=weak_limit)
+        made = model.replaced(lengths=lengths)
+        program = reference.sparse_transfer(corpus, truncation, **vars(made), weak_limit=weak_limit)
         data = reference.sparse_transfer_data(
-            corpus, truncation, model.epsilon, model.a1, model.a2, lengths, weak_limit
+            corpus, truncation, made.epsilon, made.a1, made.a2, lengths, weak_limit
         )
-        out.append((program, data | stan_priors(model)))
+        out.append((program, data | stan_priors(made)))
     return out
 
 
@@ -122,15 +118,17 @@ def log_densities(engine, program, data, points, folder):
     return np.array([[log_density(given, point) for point in points] for given in data])
 
 
+@pytest.mark.parametrize("purpose", ["prior", "fixed"])
 @on_programs(MODELS)
-def test_log_density_differs_from_numpyro_by_a_constant(name, engine, micro, tmp_path):
-    programs, data = zip(*references_of(name, micro, 3), strict=True)
+def test_log_density_differs_from_numpyro_by_a_constant(name, engine, purpose, micro, tmp_path):
+    model = model_of(name, purpose)
+    programs, data = zip(*references_of(model, micro, 3), strict=True)
     with jax.enable_x64(True):
         points = points_of(programs[0], name)
         ours = np.array([[-potential_energy(p, (), {}, point) for point in points] for p in programs])
     data = [{key: np.asarray(value).tolist() for key, value in d.items()} for d in data]
     flat = [np.concatenate([np.ravel(block) for block in point.values()]).tolist() for point in points]
-    text = stan.program_text(bnpzoo.get(name).stan_program)
+    text = stan.program_text(model.reference.stan_program)
     theirs = log_densities(engine, text, data, flat, tmp_path)
     assert np.isfinite(ours).all()
     theirs, ours = (np.diff(values, axis=1) for values in (theirs, ours))
@@ -158,7 +156,7 @@ def test_posterior_equals_enumeration(name, engine, micro, deviations, monkeypat
     # 5 standard errors: with the normal law, a false alarm in any of 45 comparisons has probability 3e-5.
     assert np.abs(deviations(name, draws, **FIXED[name])).max() < 5.0
     assert np.abs(deviations(name, draws, **FIXED[name] | {"alpha": 3.0})).max() > 5.0
-    assert set(draws) == set(model.reference_parameters)
+    assert set(draws) == set(model.reference.parameters)
     sizes = {"theta": (3, 2), "phi": (2, 3), "root": (2,), "tasks": (2, 2)}
     for site in set(sizes) & set(draws):
         assert draws[site].shape == (2, 1000, *sizes[site])
@@ -185,12 +183,12 @@ def test_a_run_without_tuning(engine, micro, monkeypatch):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_program_text_has_its_includes_in_place(name):
-    text = stan.program_text(bnpzoo.get(name).stan_program)
+    text = stan.program_text(bnpzoo.get(name).reference.stan_program)
     assert "#include" not in text
     assert "vector log_dirichlet_weights(" in text
 
 
-@pytest.mark.parametrize("name", ALL_MODELS)
+@pytest.mark.parametrize("name", MODELS)
 def test_programs_save_what_is_wanted_and_their_parameters(name):
     text = stan.program_text(bnpzoo.get(name).stan_program)
     blocks = re.findall(r"^(?:transformed parameters|generated quantities) \{\n(.*?)^\}", text, re.M | re.S)

@@ -6,6 +6,7 @@ Such a model is a prior on the topic proportions of a document: ``prior[g, k]`` 
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from typing import override
 
 import numpy as np
 
@@ -53,27 +54,27 @@ class CollapsedTopicModel(Model):
         """Length of a hyperparameter that is a vector; None for a scalar."""
         return None
 
+    @override
     def draw_hyperparameters(self, design: Design, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """See `Model.draw_hyperparameters`."""
         return {
             name: draw_hyperparameter(value, self.hyperparameter_size(name, design), rng)
             for name, value in self.hyperparameters().items()
         }
 
+    @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """See `Model.simulate`."""
         hyper = self.draw_hyperparameters(design, rng)
         latents = self.draw_topics(design, hyper, rng) | hyper
         return Simulation(latents, self.resample_data(latents, design, rng))
 
+    @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
-        """See `Model.resample_data`."""
         z = latents["z"]
         n_topics = int(z.max(initial=-1)) + 1
         return design.corpus(draw_words(z, n_topics, design.n_words, float(latents["eta"]), rng))
 
+    @override
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
-        """See `Model.initial_latents`."""
         hyper = self.draw_hyperparameters(Design.of(corpus), rng)
         return self.unseated(corpus) | hyper
 
@@ -96,12 +97,12 @@ class CollapsedTopicModel(Model):
             for part, row in zip(parts, prior, strict=True)
         )
 
+    @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
-        """See `Model.log_likelihood`."""
         return log_sequences(latents["z"], corpus.words, np.full(corpus.n_words, float(latents["eta"])))
 
+    @override
     def log_joint(self, latents: Latents, corpus: Corpus) -> float:
-        """See `Model.log_joint`."""
         return (
             self.log_hyperparameters(latents)
             + self.log_sticks(latents)
@@ -129,8 +130,8 @@ class CollapsedTopicModel(Model):
         totals = np.bincount(z, minlength=n_topics)[:, None]
         return ((counts + eta) / (totals + corpus.n_words * eta))[None]
 
+    @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
-        """See `Model.frozen_topics`."""
         prior = self.document_prior(latents, corpus)
         words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
         if np.any(prior[:, -1] > 0):
@@ -140,6 +141,7 @@ class CollapsedTopicModel(Model):
             prior = prior[:, :-1]
         return FrozenTopics(words[0] if len(words) == 1 else words, prior)
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `Model.quantities`.
 

@@ -1,9 +1,10 @@
 """Inference: the three back ends behind `sample`, and the draws as a tree."""
 
+from .backends import BACKENDS
 from .checkpoint import CheckpointError
 from .interrupt import held_signals
 from .results import ResultsError, corpus_of, expected_size, latents_of, load, model_of, rescue, save
-from .sampling import BACKENDS, check, sample
+from .sampling import check, sample
 
 __all__ = [
     "BACKENDS",

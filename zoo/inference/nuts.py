@@ -10,7 +10,7 @@ import numpy as np
 import numpyro
 from numpyro.infer import NUTS, init_to_uniform
 
-from ..contract import Model
+from ..contract import Model, Reference
 from ..corpus import Corpus
 from .interrupt import held_signals
 from .progress import Report, silent
@@ -53,19 +53,20 @@ def run(
     Returns
     -------
     dict
-        ``draws``: arrays (chains, draws, …) by the names of ``model.reference_parameters``;
+        ``draws``: arrays (chains, draws, …) by the names of ``model.reference.parameters``;
         ``stats``: ``diverging``, ``n_steps`` and ``acceptance_rate``, each (chains, draws);
         ``seconds``: CPU seconds of the run, shared out among the chains; ``compile_seconds``: wall seconds
         before it;
         ``backend_version``.
     """
+    reference = model.require_reference()
     total = tune + draws
     for chain in range(chains):
         progress(chain, 0, total, "compiling")
     start = time.perf_counter()
     parts: list[dict[str, np.ndarray]] = []
     with jax.enable_x64(True), held_signals() as stop:
-        begin, advance = _compiled(model, corpus, truncation, chains, tune)
+        begin, advance = _compiled(reference, corpus, truncation, chains, tune)
         key = jax.random.key(seed)
         state = begin(jax.random.split(key, chains) if chains > 1 else key)
         jax.block_until_ready(advance(state, 0))  # compiles it
@@ -87,7 +88,7 @@ def run(
     cpu_seconds = time.process_time() - cpu_start
     found = {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
     return {
-        "draws": {name: found[name] for name in model.reference_parameters},
+        "draws": {name: found[name] for name in reference.parameters},
         "stats": {name: found[name] for name in STATISTICS.values()},
         "seconds": np.full(chains, cpu_seconds / chains),
         "compile_seconds": compile_seconds,
@@ -96,14 +97,14 @@ def run(
 
 
 def _compiled(
-    model: Model, corpus: Corpus, truncation: int, chains: int, tune: int
+    reference: Reference, corpus: Corpus, truncation: int, chains: int, tune: int
 ) -> tuple[Callable[[jax.Array], Any], Callable[[Any, int], tuple[Any, Found]]]:
     """Make NUTS in two functions: its first state, and so many iterations from a state on, with their draws.
 
     The draws are those of `numpyro.infer.MCMC` with chains side by side, to the last bit, however many
     iterations are asked for at once.
     """
-    program = model.numpyro(corpus, truncation)
+    program = reference.numpyro(corpus, truncation)
 
     def begin(keys: jax.Array) -> tuple[NUTS, Any]:
         sampler = NUTS(
@@ -117,7 +118,7 @@ def _compiled(
         def found(state: Any) -> Found:
             constrain = sampler.postprocess_fn((), {})
             sites = jax.vmap(constrain)(state.z) if chains > 1 else constrain(state.z)
-            out = {name: sites[name] for name in model.reference_parameters}
+            out = {name: sites[name] for name in reference.parameters}
             out |= {ours: getattr(state, theirs) for theirs, ours in STATISTICS.items()}
             return out if chains > 1 else {name: values[None] for name, values in out.items()}
 

@@ -2,12 +2,10 @@
 
 import os
 import time
-from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numba
 import numpy as np
@@ -16,13 +14,12 @@ import xarray as xr
 from ..._version import __version__
 from ..contract import Model, Probes
 from ..corpus import Corpus, CorpusError
+from .backends import Backend, Run, backend_by_name
 from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
 from .interrupt import Stop, held_signals
 from .progress import Report, bars, silent
 from .results import assemble, describe
-
-BACKENDS = ("kernel", "numpyro", "stan")
 
 LARGEST_TREE = 2**10 - 1
 """Steps of a trajectory of NUTS that its largest tree cuts off, in both reference back ends."""
@@ -96,14 +93,14 @@ def sample(
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
     """
-    _check_arguments(model, corpus, backend, variant, truncation, checkpoint, resume)
+    engine = _checked(model, corpus, backend, variant, truncation, checkpoint, resume)
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     schedule = Schedule(tune, draws, thin, keep)
     probes = Probes.of(corpus)
     started = time.perf_counter()
     display = bars(chains) if progress is True else nullcontext(progress or silent)
-    if backend == "kernel":
+    if engine.load_run is None:
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
         compile_seconds = _compile(model, corpus, variant)
@@ -118,7 +115,7 @@ def sample(
     else:
         with held_signals(), display as report:
             records, stats, version, compile_seconds = _reference(
-                model, corpus, probes, schedule, backend, chains, seed, truncation or 0, report
+                model, corpus, probes, schedule, engine.load_run(), chains, seed, truncation or 0, report
             )
     interrupted = len(records) < chains or any(len(record.seconds) < draws for record in records)
     records = [record for record in records if record.seconds]
@@ -151,15 +148,15 @@ def check(
     resume: bool = False,
 ) -> None:
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
-    _check_arguments(model, corpus, backend, variant, truncation, checkpoint, resume)
-    if backend == "kernel":
+    engine = _checked(model, corpus, backend, variant, truncation, checkpoint, resume)
+    if engine.load_run is None:
         start = model.initial_latents(corpus, np.random.default_rng(0))
         model.kernel(variant).load(start, corpus, model)
     else:
-        model.numpyro(corpus, truncation or 0)
+        model.require_reference().numpyro(corpus, truncation or 0)
 
 
-def _check_arguments(
+def _checked(
     model: Model,
     corpus: Corpus,
     backend: str,
@@ -167,32 +164,17 @@ def _check_arguments(
     truncation: int | None,
     checkpoint: str | Path | None,
     resume: bool,
-) -> None:
-    """Check what does not depend on the model's own code."""
-    if backend not in BACKENDS:
-        raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, found {backend!r}")
+) -> Backend:
+    """Check what does not depend on the model's own code; return the back end."""
+    engine = backend_by_name(backend)
     if corpus.n_tokens == 0:
         raise CorpusError("expected a corpus with at least one token, found none")
     if checkpoint is not None and not os.fspath(checkpoint):
         raise ValueError("checkpoint: expected the name of a folder, found an empty one")
     if resume and checkpoint is None:
         raise ValueError("resume: expected a checkpoint to go on from")
-    if backend == "kernel":
-        if truncation is not None:
-            raise ValueError("truncation: kernels have none; it is for the numpyro and stan back ends")
-        return
-    if checkpoint is not None or variant is not None:
-        raise ValueError(f"checkpoint and variant are for kernels, not for backend {backend!r}")
-    most = model.largest_truncation
-    expected = "at least 2" if most is None else f"2 to {most}"
-    if truncation is None and "nonparametric" in model.card.tags:
-        raise ValueError(
-            f"truncation: backend {backend!r} needs one for the nonparametric {model.card.id}, {expected}"
-        )
-    if truncation is not None and "nonparametric" not in model.card.tags:
-        raise ValueError(f"truncation: {model.card.id} cuts nothing off; expected none, found {truncation}")
-    if truncation is not None and truncation < 2:
-        raise ValueError(f"truncation: expected {expected}, found {truncation}")
+    engine.check(model, {"variant": variant, "truncation": truncation, "checkpoint": checkpoint})
+    return engine
 
 
 def _compile(model: Model, corpus: Corpus, variant: str) -> float:
@@ -262,7 +244,7 @@ def _reference(
     corpus: Corpus,
     probes: Probes,
     schedule: Schedule,
-    backend: str,
+    run: Run,
     chains: int,
     seed: int,
     truncation: int,
@@ -280,11 +262,12 @@ def _reference(
     compile_seconds : float
     """
     try:
-        result = _program(backend)(
+        result = run(
             model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
         )
     except KeyboardInterrupt:  # before the first draw
         return [], {}, "", 0.0
+    reference = model.require_reference()
     records = []
     for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(len(result["seconds"]))):
         rng = np.random.Generator(np.random.PCG64(child))
@@ -292,7 +275,7 @@ def _reference(
         iterations = range(schedule.thin - 1, result["stats"]["diverging"].shape[1], schedule.thin)
         for j in iterations:
             draw = {name: values[c, j] for name, values in result["draws"].items()}
-            latents = model.reference_latents(draw, corpus, rng)
+            latents = reference.latents(draw, corpus, rng)
             if schedule.keeps(len(record.seconds)):
                 record.kept.append((len(record.seconds), latents))
             record.quantities.append(model.quantities(latents, corpus, probes))
@@ -301,14 +284,3 @@ def _reference(
     stats = {name: values[:, schedule.thin - 1 :: schedule.thin] for name, values in result["stats"].items()}
     stats["reached_max_treedepth"] = stats["n_steps"] >= LARGEST_TREE
     return records, stats, result["backend_version"], result["compile_seconds"]
-
-
-def _program(backend: str) -> Callable[..., dict[str, Any]]:
-    """Import a reference back end only when it is used: JAX and Stan are slow to load."""
-    if backend == "numpyro":
-        from . import nuts
-
-        return nuts.run
-    from . import stan
-
-    return stan.run

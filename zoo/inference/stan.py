@@ -41,11 +41,12 @@ def run(
         Stan is missing, or the program cannot be compiled or run.
     """
     engine = find_stan()
-    data = model.stan_data(corpus, truncation)
+    reference = model.require_reference()
+    data = reference.stan_data(corpus, truncation)
     job = Job(
-        program=program_text(model.stan_program),
+        program=program_text(reference.stan_program),
         data={name: np.asarray(value).tolist() for name, value in data.items()},
-        names=(*model.reference_parameters, *STATISTICS),
+        names=(*reference.parameters, *STATISTICS),
         chains=chains,
         tune=tune,
         draws=draws,
@@ -69,7 +70,7 @@ def run(
     length = min(len(values[STATISTICS[0]]) for values, _ in kept)
     stacked = {name: np.stack([values[name][:length] for values, _ in kept]) for name in job.names}
     return {
-        "draws": {name: stacked[name] for name in model.reference_parameters},
+        "draws": {name: stacked[name] for name in reference.parameters},
         "stats": {
             "diverging": stacked["divergent__"] != 0,
             "n_steps": stacked["n_leapfrog__"].astype(np.int64),

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, override
 
 import numpy as np
 
@@ -59,8 +59,8 @@ class HdpFamily(CollapsedTopicModel):
         n_tasks = self.hyperparameter_size("alpha", Design.of(corpus)) or 1
         return {"z": np.full(corpus.n_tokens, -1)} | self._named(np.ones((1, 1)), np.ones((n_tasks, 1)))
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """See `Model.log_marginal`."""
         counts = doc_topic_counts(z, corpus, int(z.max(initial=-1)) + 1)
         group = self.groups(corpus.group, corpus.n_documents)
         seating = log_tables(
@@ -72,10 +72,10 @@ class HdpFamily(CollapsedTopicModel):
         """All partitions of the tokens."""
         return restricted_growth_strings(corpus.n_tokens)
 
-    def reference_latents(
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`; topics without tokens join the rest."""
+        """Latents at a draw of the references; topics without tokens join the rest."""
         labels = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"].T[corpus.words], rng)
         z, used = by_first_appearance(labels)
         root = _with_rest(draw["root"][None], used)

@@ -1,22 +1,21 @@
 """Samplers of the hierarchical Dirichlet processes, as models take them."""
 
 from collections.abc import Callable
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ....kernels.hdp import sweeps
 from ....kernels.hdp.sweeps import HdpState
-from ...contract import Kernel, Latents
+from ...contract import Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
 from .family import HdpFamily
 
 
-def hdp_kernels(toolbox: ModuleType, snapshot: Callable[[HdpState], Latents]) -> dict[str, Kernel]:
-    """Make the samplers of one member of the family, by variant; see `Model.kernels_of`."""
-    hdp = import_module(f"{toolbox.__name__}.hdp.sweeps")
+def hdp_kernels(room: Room, snapshot: Callable[[HdpState], Latents]) -> dict[str, Kernel]:
+    """Make the samplers of one member of the family, by variant; see `Model.kernels_in`."""
+    hdp = room(sweeps)
 
     def load(latents: Latents, corpus: Corpus, model: HdpFamily) -> HdpState:
         alpha0 = model.alpha0_of(latents)

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from itertools import product
 from numbers import Integral
-from typing import ClassVar
+from typing import ClassVar, override
 
 import numpy as np
 
@@ -35,10 +35,11 @@ class FiniteFamily(CollapsedTopicModel):
         """Which topics the documents of each group may have, bool (G, K): all of them."""
         return np.ones((n_groups, self.n_topics), bool)
 
-    def check_n_topics(self) -> None:
-        """Raise ValueError unless there is a whole number of topics, at least one."""
+    @override
+    def __post_init__(self):
         if not isinstance(self.n_topics, Integral) or self.n_topics < 1:
             raise ValueError(f"n_topics: expected a whole number, 1 or more, found {self.n_topics}")
+        super().__post_init__()
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Alpha for every topic that a group's documents may have, and nothing beside them."""
@@ -66,8 +67,8 @@ class FiniteFamily(CollapsedTopicModel):
         """No token has a topic."""
         return {"z": np.full(corpus.n_tokens, -1)}
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """See `Model.log_marginal`."""
         latents = {"z": z, **hyper}
         return self.log_assignments(latents, corpus) + self.log_likelihood(latents, corpus)
 

@@ -1,21 +1,20 @@
 """Samplers of latent Dirichlet allocation, as models take them."""
 
 from collections.abc import Callable
-from importlib import import_module
-from types import ModuleType
 
 import numpy as np
 
+from ....kernels.lda import sweeps
 from ....kernels.lda.sweeps import LdaState
-from ...contract import Kernel, Latents
+from ...contract import Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
 from .family import FiniteFamily
 
 
-def lda_kernels(toolbox: ModuleType, snapshot: Callable[[LdaState], Latents]) -> dict[str, Kernel]:
-    """Make the samplers of LDA, where documents may have what `may_have` says; see `Model.kernels_of`."""
-    lda = import_module(f"{toolbox.__name__}.lda.sweeps")
+def lda_kernels(room: Room, snapshot: Callable[[LdaState], Latents]) -> dict[str, Kernel]:
+    """Make the samplers of LDA, where documents may have what `may_have` says; see `Model.kernels_in`."""
+    lda = room(sweeps)
 
     def load(latents: Latents, corpus: Corpus, model: FiniteFamily) -> LdaState:
         priors = prior_arrays(model)

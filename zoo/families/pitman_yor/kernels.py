@@ -1,21 +1,20 @@
 """The samplers of the models with Pitman-Yor topics, by variant."""
 
 from collections.abc import Callable
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ....kernels.pitman_yor import sweeps
 from ....kernels.pitman_yor.sweeps import PitmanYorState
-from ...contract import Kernel, Latents, TokenStep
+from ...contract import Kernel, Latents, Room, TokenStep
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
 
 
-def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
-    """Make the samplers; see `Model.kernels_of`."""
-    pitman_yor = import_module(f"{toolbox.__name__}.pitman_yor.sweeps")
+def pitman_yor_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the samplers; see `Model.kernels_in`."""
+    pitman_yor = room(sweeps)
 
     def make(
         scheme: str,

@@ -1,5 +1,7 @@
 """References with masks: their sticks, and their posteriors on a micro corpus against exact ones."""
 
+from dataclasses import replace
+
 import arviz_stats
 import bnpzoo
 import jax
@@ -30,10 +32,12 @@ EXACT = {
 class WeakLimit:
     """Sparse transfer model whose reference has the sticks of the weak limit."""
 
-    reference_parameters = ("mask", "log_weight", "shape")
-
     def __init__(self, **hyper):
         self.model = bnpzoo.get("sparse_transfer", **TRANSFER | hyper)
+
+    def require_reference(self):
+        parameters = ("mask", "log_weight", "shape")
+        return replace(self.model.reference, parameters=parameters, numpyro=self.numpyro)
 
     def numpyro(self, corpus, truncation):
         return reference.sparse_transfer(corpus, truncation, **vars(self.model), weak_limit=True)
@@ -71,7 +75,7 @@ def same_topic():
     draws = nuts.run(model, corpus, 5, 2, 500, 1500, 1)["draws"]
     rng = np.random.default_rng(0)
     states = [[{k: v[c, s] for k, v in draws.items()} for s in range(1500)] for c in (0, 1)]
-    z = np.array([[model.reference_latents(state, corpus, rng)["z"] for state in row] for row in states])
+    z = np.array([[model.reference.latents(state, corpus, rng)["z"] for state in row] for row in states])
     first, second = np.triu_indices(corpus.n_tokens, 1)
     return corpus, (z[:, :, first] == z[:, :, second]).astype(float)
 
@@ -110,7 +114,7 @@ def test_topics_that_are_off_have_no_weight_however_strong():
 def test_more_topics_than_can_be_enumerated(name):
     for build in ("numpyro", "stan_data"):
         with pytest.raises(ValueError, match=f"{name}: the reference .* truncation of 1 to 10, found 11"):
-            getattr(bnpzoo.get(name), build)(MICRO, 11)
+            getattr(bnpzoo.get(name).reference, build)(MICRO, 11)
 
 
 @pytest.mark.parametrize("lengths", ["none", "task", "document"])
