@@ -1,6 +1,7 @@
 """Reference agreement: a kernel, NumPyro and Stan on one corpus, at two levels of truncation."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -58,11 +59,12 @@ def agrees_with_references(
     """
     runs = [(backend, truncation) for backend in backends for truncation in truncations]
     tune = draws // 2
-    fits = [sample(model, corpus, variant=variant, tune=tune, draws=draws, thin=thin, seed=seed)]
+    whole = partial(sample, model, corpus, tune=tune, draws=draws, seed=seed, partial=False)
+    fits = [whole(variant=variant, thin=thin)]
     for done, (backend, truncation) in enumerate(runs, start=1):
         if progress is not None:
             progress(done, len(runs) + 1)
-        fits.append(sample(model, corpus, backend, tune=tune, draws=draws, seed=seed, truncation=truncation))
+        fits.append(whole(backend, truncation=truncation))
     comparison = compare(labelled(fits), THRESHOLD)
     status = {"agree": "passed", "disagree": "rejected", "inconclusive": "broken"}[comparison.verdict]
     table = table_of(

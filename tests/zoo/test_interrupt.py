@@ -94,6 +94,8 @@ def test_a_kernel_keeps_what_was_drawn(number):
     assert part.attrs["interrupted"] == 1
     assert same_start(part, whole) == 8
     assert whole.attrs["interrupted"] == 0
+    with pytest.raises(KeyboardInterrupt, match="before the last draw"):
+        sample(MODEL, CORPUS, **SETTINGS, progress=at(18, number), workers=1, partial=False)
 
 
 def test_a_kernel_stopped_while_tuning_says_what_was_kept(tmp_path):
