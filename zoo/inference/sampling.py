@@ -43,6 +43,7 @@ def sample(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     paranoid: bool = False,
+    partial: bool = True,
 ) -> xr.DataTree:
     """Draw from the posterior of `model` given `corpus`.
 
@@ -74,6 +75,8 @@ def sample(
         Go on from the checkpoints in `checkpoint`; the draws are those of a run that was never stopped.
     paranoid : bool
         Recount every statistic of the kernels after every sweep.
+    partial : bool
+        Whether to return what was drawn, rather than to raise KeyboardInterrupt, when the run is stopped.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def sample(
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C or SIGTERM before the first draw; says what was kept.
+        After Ctrl-C or SIGTERM before the first draw, or unless `partial`; says what was kept.
     ValueError
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
@@ -119,8 +122,8 @@ def sample(
             )
     interrupted = len(records) < chains or any(len(record.seconds) < draws for record in records)
     records = [record for record in records if record.seconds]
-    if not records:
-        raise KeyboardInterrupt(_nothing_drawn(checkpoint))
+    if not records or (interrupted and not partial):
+        raise KeyboardInterrupt(_stopped(checkpoint, records))
     attributes = {
         "variant": variant,
         "backend": backend,
@@ -232,11 +235,11 @@ def _in_threads(chains: list[Chain], workers: int, stop: Stop, report: Report) -
     return [future.result() for future in futures]
 
 
-def _nothing_drawn(checkpoint: str | Path | None) -> str:
-    """Say what is left of a run that was stopped before its first draw."""
-    if checkpoint is None:
-        return "stopped before the first draw; nothing was kept"
-    return f"stopped before the first draw; the chains can be resumed from {checkpoint}"
+def _stopped(checkpoint: str | Path | None, records: list[Record]) -> str:
+    """Say what is left of a run that was stopped and returns no draws."""
+    when = "before the last draw" if records else "before the first draw"
+    kept = "nothing was kept" if checkpoint is None else f"the chains can be resumed from {checkpoint}"
+    return f"stopped {when}; {kept}"
 
 
 def _reference(
