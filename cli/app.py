@@ -28,6 +28,13 @@ from .console import fail, say
 class Commands(TyperGroup):
     """Commands whose foreseeable errors are one red line and exit code 2."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse empty words: as a path they would mean the current folder."""
+        for word in args:
+            if not word.strip() or (word.startswith("--") and word.endswith("=")):
+                fail(f"expected words that are not empty, found {word!r} in the command")
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command; ``--debug`` lets its errors through with their traceback."""
         try:
@@ -42,7 +49,7 @@ def _foreseeable(error: Exception) -> bool:
     """Whether the user can do something about `error`, whose message says what."""
     if isinstance(error, BrokenPipeError):  # `bnpzoo … | head`: Typer ends quietly
         return False
-    if isinstance(error, (ValueError, OSError)):
+    if isinstance(error, (ValueError, OSError, MemoryError)):
         return True
     from ..zoo.inference.stan import StanMissing
 

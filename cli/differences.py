@@ -29,11 +29,15 @@ def differences(
     For models such as cclda, hpyp and tpyp: words that all groups have, words that one has more of, and what
     words of a shared topic became in a group.
     """
-    from ..diagnostics.difference_plot import plot_differences
+    from ..diagnostics.difference_plot import check_picture, plot_differences
     from ..diagnostics.differences import aligned_topics, as_table
     from ..zoo.files import replace_on_success
     from ..zoo.inference import load
 
+    if figure is not None:
+        check_picture(figure)
+    if csv is not None and csv.suffix.lower() != ".csv":
+        raise ValueError(f"{csv}: expected a name that ends in .csv, which is what the table is")
     found = aligned_topics(load(fit), n_words, chain)
     table = as_table(found)
     if csv is not None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:  # heavy to import: `bnpzoo --help` must not wait for them
-    import numpy as np
     from xarray import DataTree
 
     from ..zoo.contract import Model
@@ -110,19 +109,17 @@ def make_model(name: str, settings: Sequence[str] = ()) -> "Model":
     return models.get(name, **parse_settings(settings, choices))
 
 
-def read_corpus(path: Path, vocabulary: "np.ndarray | None" = None, groups: str | None = None) -> "Corpus":
-    """Corpus in the file or folder `path`.
-
-    Text is read in terms of `vocabulary` where one is given; `groups` names the covariate that tells groups.
-    """
-    from sklearn.feature_extraction.text import CountVectorizer
-
+def read_corpus(path: Path, groups: str | None = None) -> "Corpus":
+    """Corpus in the file or folder `path`; `groups` names the covariate that tells groups."""
     from ..zoo.formats import read_corpus
 
-    is_text = path.is_dir() or path.name.lower().removesuffix(".gz").endswith(".csv")
-    vectorizer = CountVectorizer(vocabulary=vocabulary) if is_text and vocabulary is not None else None
-    corpus = read_corpus(path, vectorizer=vectorizer)
+    corpus = read_corpus(path)
     return corpus if groups is None else corpus.grouped(groups)
+
+
+def is_text(path: Path) -> bool:
+    """Whether a corpus is text, whose vocabulary is what its reader found in it."""
+    return path.is_dir() or path.name.lower().removesuffix(".gz").endswith(".csv")
 
 
 def read_fits(paths: Sequence[Path]) -> "dict[str, DataTree]":

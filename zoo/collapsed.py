@@ -22,6 +22,7 @@ from .contract import (
     Simulation,
 )
 from .corpus import Corpus
+from .memory import require_memory
 
 
 def doc_topic_counts(z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray:
@@ -87,6 +88,7 @@ def draw_words(
     z: np.ndarray, n_topics: int, n_words: int, eta: float, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw a word for each token, from topics drawn from Dirichlet(`eta`)."""
+    require_memory(24 * n_topics * n_words, f"{n_topics:,} topics of {n_words:,} words")
     topics = np.array([draw_dirichlet(np.full(n_words, eta), rng) for _ in range(n_topics)])
     topics = np.cumsum(topics.reshape(n_topics, n_words), axis=1)
     u = rng.random(z.size)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .associations import Associations
 from .corpus import Corpus
-from .corpus_fields import Covariate
+from .corpus_fields import MOST_NAMES, Covariate
 from .priors import POSITIVE, Beta, Gamma, Prior, Range
 
 type Latents = dict[str, np.ndarray]
@@ -84,6 +84,8 @@ class Design:
     associations: Associations | None = None
 
     def __post_init__(self):
+        if self.n_words > MOST_NAMES:
+            raise ValueError(f"n_words: expected at most {MOST_NAMES:,}, found {self.n_words:,}")
         in_use = 1 if self.group is None else int(np.max(self.group, initial=0)) + 1
         object.__setattr__(self, "n_groups", max(self.n_groups, in_use))
 
@@ -317,6 +319,14 @@ class Model(ABC):
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
         """Latents at one draw of a reference program: draws ``z`` given its continuous parameters."""
+
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """Bytes of the large arrays of one chain of a kernel, beside its tokens, by what they are."""
+        return {}
+
+    def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
+        """Bytes of one draw of a reference program: proportions of documents and words of topics."""
+        return 8 * truncation * (corpus.n_documents + corpus.n_words)
 
     def arguments(self) -> dict[str, Any]:
         """All that the model was made with, by name."""

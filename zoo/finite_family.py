@@ -14,6 +14,13 @@ from ..kernels.lda import LdaState
 from .collapsed import CollapsedTopicModel, draw_dirichlet, prior_arrays
 from .contract import Design, Kernel, Latents
 from .corpus import Corpus, CorpusError
+from .memory import in_words
+
+MOST_TOPICS = 2**20
+"""More are taken for a mistake."""
+
+BYTES_A_TOPIC = 64
+"""What a sampler keeps of each topic at least."""
 
 
 def collections_of(model_id: str, group: np.ndarray | None) -> np.ndarray:
@@ -41,6 +48,19 @@ class FiniteFamily(CollapsedTopicModel):
         """Raise ValueError unless there is a whole number of topics, at least one."""
         if not isinstance(self.n_topics, Integral) or self.n_topics < 1:
             raise ValueError(f"n_topics: expected a whole number, 1 or more, found {self.n_topics}")
+        if self.n_topics > MOST_TOPICS:
+            raise ValueError(
+                f"n_topics: expected at most {MOST_TOPICS:,}, found {self.n_topics:,}, which would take "
+                f"{in_words(BYTES_A_TOPIC * int(self.n_topics))} of memory or more"
+            )
+
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """See `Model.memory_of_chain`."""
+        return {"topics of groups": (BYTES_A_TOPIC + 9 * corpus.n_groups) * self.n_topics}
+
+    def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
+        """See `Model.memory_of_reference`; the number of topics is the model's own."""
+        return super().memory_of_reference(corpus, self.n_topics)
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Alpha for every topic that a group's documents may have, and nothing beside them."""

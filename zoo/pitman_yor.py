@@ -18,14 +18,16 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln
 
+from ..kernels import stirling
 from . import references_pitman_yor as reference
 from .associations import Associations
 from .collapsed import draw_dirichlet, log_sequences, topic_word_counts
 from .contract import Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Probes, Quantities, Simulation
 from .corpus import Corpus
 from .finite_family import FiniteFamily
+from .memory import require_memory
 from .pitman_yor_kernels import pitman_yor_kernels
-from .priors import Beta, Range
+from .priors import LEAST, Beta, Range
 from .references import stan_priors
 from .restaurants import Cells, draw_sizes, log_rising, seat
 from .tables_marginal import Cell, log_sum_over_tables
@@ -90,12 +92,25 @@ class PitmanYorFamily(FiniteFamily):
             return Range(lambda a: 0 <= a < 1, "a number in [0, 1)", Beta)
         if name == "b" and isinstance(self.a, Real):
             least = -self.a
-            return Range(lambda b: least < b < np.inf, f"a number above {least:g}", Gamma)
+            return Range(lambda b: least < b <= 1.0 / LEAST, f"a number above {least:g}", Gamma)
         return super().range_of(name)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a group, one b a topic."""
         return {"alpha": design.n_groups, "b": self.n_topics}.get(name)
+
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """See `Model.memory_of_chain`; the table of ratios grows with the square of the commonest word."""
+        cells = self._token_groups(corpus) * corpus.n_words + corpus.words
+        commonest = int(np.unique(cells, return_counts=True)[1].max(initial=0))
+        n_bases = int(self.base_of_group(corpus.n_groups).max()) + 1
+        needs = super().memory_of_chain(corpus, variant) | {
+            "the table of Stirling ratios": stirling.n_bytes(commonest),
+            "words of groups": 12 * corpus.n_groups * corpus.n_words,
+        }
+        if variant in ("tables", "explicit"):
+            needs["words of bases"] = 8 * n_bases * corpus.n_words * self.n_topics
+        return needs
 
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """Group of each document; all are in one where the corpus has none."""
@@ -119,6 +134,9 @@ class PitmanYorFamily(FiniteFamily):
         base, associations = self.base_of_group(design.n_groups), self.associations_of(design)
         shape = (int(base.max()) + 1, self.n_topics)
         shapes = np.full(design.n_words, float(hyper["gamma"]))
+        require_memory(
+            24 * int(np.prod(shape)) * design.n_words, f"{shape} topics of {design.n_words:,} words"
+        )
         topics = np.reshape([draw_dirichlet(shapes, rng) for _ in range(np.prod(shape))], (*shape, -1))
         words, association = np.zeros(z.size, np.int32), np.full(z.size, -1)
         restaurant = self._restaurants(z, design)

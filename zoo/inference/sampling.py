@@ -18,6 +18,7 @@ from ..contract import Model, Probes
 from ..corpus import Corpus, CorpusError
 from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
+from .needs import check_memory
 from .progress import Report, bars, silent
 from .results import assemble, describe
 
@@ -91,6 +92,7 @@ def sample(
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     schedule = Schedule(tune, draws, thin, keep)
+    check_memory(model, corpus, backend, variant, truncation, chains, schedule)
     probes = Probes.of(corpus)
     display = bars(chains) if progress is True else nullcontext(progress or silent)
     if backend == "kernel":
@@ -155,6 +157,7 @@ def _check_arguments(
         raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, found {backend!r}")
     if corpus.n_tokens == 0:
         raise CorpusError("expected a corpus with at least one token, found none")
+    check_memory(model, corpus, backend, variant, truncation)
     if backend == "kernel":
         if truncation is not None:
             raise ValueError("truncation: kernels have none; it is for the numpyro and stan back ends")

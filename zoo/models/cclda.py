@@ -104,6 +104,11 @@ class Cclda(FiniteFamily):
         self.check_n_topics()
         self.check_hyperparameters()
 
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """See `Model.memory_of_chain`; counts of all words are dense."""
+        counts = 4 * (1 + corpus.n_groups) * corpus.n_words * self.n_topics
+        return super().memory_of_chain(corpus, variant) | {"counts of words": counts}
+
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a collection."""
         return design.n_groups if name == "alpha" else None
