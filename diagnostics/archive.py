@@ -11,7 +11,7 @@ import xarray as xr
 
 from .._version import __version__
 from ..zoo.files import replace_on_success
-from ..zoo.inference.results import save
+from ..zoo.inference.fits import save
 from .cases import Case
 from .verdict import Verdict
 

@@ -320,6 +320,14 @@ class Model(ABC):
     ) -> Latents:
         """Latents at one draw of a reference program: draws ``z`` given its continuous parameters."""
 
+    @abstractmethod
+    def n_topics_of(self, latents: Latents) -> int:
+        """Return how many topics there are at one draw, so that ``z`` is below it."""
+
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+        """Least and largest value of a latent of whole numbers, one a token; ``z`` has no bound here."""
+        return (0, corpus.n_tokens) if name == "z" else (-1, corpus.n_words - 1)
+
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
         """Bytes of the large arrays of one chain of a kernel, beside its tokens, by what they are."""
         return {}

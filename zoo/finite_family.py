@@ -46,13 +46,18 @@ class FiniteFamily(CollapsedTopicModel):
 
     def check_n_topics(self) -> None:
         """Raise ValueError unless there is a whole number of topics, at least one."""
-        if not isinstance(self.n_topics, Integral) or self.n_topics < 1:
+        if not isinstance(self.n_topics, Integral) or isinstance(self.n_topics, bool) or self.n_topics < 1:
             raise ValueError(f"n_topics: expected a whole number, 1 or more, found {self.n_topics}")
         if self.n_topics > MOST_TOPICS:
             raise ValueError(
                 f"n_topics: expected at most {MOST_TOPICS:,}, found {self.n_topics:,}, which would take "
                 f"{in_words(BYTES_A_TOPIC * int(self.n_topics))} of memory or more"
             )
+        object.__setattr__(self, "n_topics", int(self.n_topics))  # JSON does not know NumPy's
+
+    def n_topics_of(self, latents: Latents) -> int:
+        """See `Model.n_topics_of`."""
+        return int(self.n_topics)
 
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
         """See `Model.memory_of_chain`."""

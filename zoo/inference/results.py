@@ -1,8 +1,9 @@
 """Draws as an ``xarray.DataTree`` in the conventions of ArviZ 1.x, and back."""
 
+import hashlib
 import json
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import xarray as xr
 from ..associations import Associations
 from ..contract import Latents, Model, Prior, Probes
 from ..corpus import Corpus
-from ..files import replace_on_success
 from ..models import get
 from ..priors import PRIORS
 from .chain import Record
@@ -84,6 +84,7 @@ def assemble(
         "model": model.card.id,
         "hyperparameters": json.dumps(describe(model)),
         "corpus_sha256": corpus.digest(),
+        "stored_sha256": stored_digest(corpus, corpus.digest()),
         "has_groups": int(corpus.group is not None),
     }
     return tree
@@ -118,6 +119,12 @@ def _kept_dataset(records: list[Record], n_draws: int, model: Model) -> xr.Datas
                 padded[(c, j, *(slice(size) for size in value.shape))] = value
         variables[name] = padded
     return _dataset(variables, "kept", model)
+
+
+def stored_digest(corpus: Corpus, corpus_sha256: str) -> str:
+    """SHA-256, in hexadecimal, of the part of a corpus that a fit holds, and of the digest of the whole."""
+    stored = replace(corpus, covariates={}, covariate_names={}, segment_ptr=None)
+    return hashlib.sha256(f"{corpus_sha256} {stored.digest()}".encode()).hexdigest()
 
 
 def describe(model: Model) -> dict[str, Any]:
@@ -180,36 +187,3 @@ def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
                     value = value[..., ~np.isnan(value).reshape(-1, value.shape[-1]).any(axis=0)]
                 latents[name] = value.astype(np.int64) if value.dtype.kind == "i" else np.asarray(value)
             yield c, j, latents
-
-
-def save(tree: xr.DataTree, path: str | Path) -> None:
-    """Write `tree` as netCDF (HDF5), whole or not at all."""
-    compressed = {"zlib": True, "complevel": 4}
-    encoding = {
-        f"/{group}": {
-            name: compressed for name, v in node.data_vars.items() if v.dtype.kind in "fi" and v.ndim
-        }
-        for group, node in tree.children.items()
-    }
-    with replace_on_success(Path(path)) as temporary:
-        tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
-
-
-def load(path: str | Path) -> xr.DataTree:
-    """Read what `save` wrote, into memory.
-
-    Raises
-    ------
-    ResultsError
-        If there is no such file, or it holds no draws of a bnpzoo model.
-    """
-    try:
-        with xr.open_datatree(path, engine="h5netcdf") as tree:
-            tree = tree.load()
-    except FileNotFoundError:
-        raise ResultsError(f"{path}: there is no such file") from None
-    except (OSError, ValueError, KeyError) as error:
-        raise ResultsError(f"{path}: expected draws as netCDF: {str(error).splitlines()[0]}") from None
-    if "model" not in tree.attrs:
-        raise ResultsError(f"{path}: expected draws of a bnpzoo model, found none")
-    return tree

@@ -104,6 +104,10 @@ class Cclda(FiniteFamily):
         self.check_n_topics()
         self.check_hyperparameters()
 
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+        """See `Model.range_of_tokens`; a word is shared, or the collection's own."""
+        return (0, 1) if name == "own" else super().range_of_tokens(name, corpus)
+
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
         """See `Model.memory_of_chain`; counts of all words are dense."""
         counts = 4 * (1 + corpus.n_groups) * corpus.n_words * self.n_topics

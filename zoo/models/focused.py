@@ -115,6 +115,10 @@ class Focused(CollapsedTopicModel):
     def __post_init__(self):
         self.check_hyperparameters()
 
+    def n_topics_of(self, latents: Latents) -> int:
+        """See `Model.n_topics_of`."""
+        return latents["strength"].size
+
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Weight of each topic for one more token, without the tokens themselves, float (D, K + 1).
 
