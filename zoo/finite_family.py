@@ -57,7 +57,7 @@ class FiniteFamily(CollapsedTopicModel):
 
     def n_topics_of(self, latents: Latents) -> int:
         """See `Model.n_topics_of`."""
-        return int(self.n_topics)
+        return self.may_have(np.size(latents["alpha"])).shape[1]
 
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
         """See `Model.memory_of_chain`."""
