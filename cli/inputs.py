@@ -47,7 +47,12 @@ Groups = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of all random numbers; the same seed gives the same result.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, max=2**63 - 1, help="Seed of all random numbers; the same seed gives the same result."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script instead of tables.")]
 
 _SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")

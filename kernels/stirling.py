@@ -73,11 +73,6 @@ def opens(ratios, discount, n, t):
     return 1.0 + (n - (t + 1) * discount) * ratio(ratios, n, t + 1)
 
 
-def n_bytes(n_max: int) -> int:
-    """Size of `stirling_ratios` in bytes."""
-    return (8 if n_max <= MOST_IN_DOUBLE else 4) * (max(n_max, 1) * (max(n_max, 1) - 1) // 2)
-
-
 def stirling_ratios(n_max: int, discount: float) -> np.ndarray:
     """Triangle of V^n_t up to `n_max` customers.
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln
 
-from ..kernels import stirling
+from ..kernels.stirling import MOST_IN_DOUBLE
 from . import references_pitman_yor as reference
 from .associations import Associations
 from .collapsed import draw_dirichlet, log_sequences, topic_word_counts
@@ -103,9 +103,10 @@ class PitmanYorFamily(FiniteFamily):
         """See `Model.memory_of_chain`; the table of ratios grows with the square of the commonest word."""
         cells = self._token_groups(corpus) * corpus.n_words + corpus.words
         commonest = int(np.unique(cells, return_counts=True)[1].max(initial=0))
+        ratio = 8 if commonest <= MOST_IN_DOUBLE else 4
         n_bases = int(self.base_of_group(corpus.n_groups).max()) + 1
         needs = super().memory_of_chain(corpus, variant) | {
-            "the table of Stirling ratios": stirling.n_bytes(commonest),
+            "the table of Stirling ratios": ratio * (commonest * (commonest - 1) // 2),
             "words of groups": 12 * corpus.n_groups * corpus.n_words,
         }
         if variant in ("tables", "explicit"):

@@ -13,6 +13,7 @@ import pytest
 from bnpzoo.cli.app import app
 from bnpzoo.zoo import models
 from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.formats import write_corpus
 from bnpzoo.zoo.inference import sample
 from hypothesis import HealthCheck, settings
 from typer.testing import CliRunner
@@ -45,9 +46,19 @@ def nothing_hangs():
 def corpus():
     """Grouped, with covariates and a part held out, and words that are not harmless."""
     design = Design(
-        np.full(12, 10), 8, np.arange(12) % 2, covariates={"is_test": np.arange(12) >= 8, "age": np.arange(12.0)}
+        np.full(12, 10),
+        8,
+        np.arange(12) % 2,
+        covariates={"is_test": np.arange(12) >= 8, "age": np.arange(12.0)},
     )
     return models.get("lda", n_topics=2).simulate(design, np.random.default_rng(0)).corpus
+
+
+@pytest.fixture(scope="session")
+def corpus_file(corpus, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / "corpus.npz"
+    write_corpus(corpus, path)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,9 @@ def damaged(draw, data: bytes) -> bytes:
         end = min(len(data), start + draw(st.sampled_from([1, 1, 2, 4, 8, 64, 1000])))
         kind = draw(st.sampled_from(["change", "zero", "cut", "insert", "double", "truncate", "number"]))
         middle = {
-            "change": draw(st.binary(min_size=end - start, max_size=end - start)) if kind == "change" else b"",
+            "change": draw(st.binary(min_size=end - start, max_size=end - start))
+            if kind == "change"
+            else b"",
             "zero": bytes(end - start),
             "cut": b"",
             "insert": draw(st.binary(max_size=20)) + data[start:end] if kind == "insert" else b"",
@@ -39,26 +41,37 @@ def damaged(draw, data: bytes) -> bytes:
 def arrays(draw, like: np.ndarray) -> np.ndarray:
     """Draw `like` with entries, type, shape or order changed."""
     array = np.array(like)
-    kind = draw(st.sampled_from(["entry", "entry", "entry", "all", "type", "shape", "short", "long", "other"]))
+    kind = draw(
+        st.sampled_from(["entry", "entry", "entry", "all", "type", "shape", "short", "long", "other"])
+    )
     if kind in ("entry", "all") and array.size:
         value = draw(words) if array.dtype.kind in "OTU" else draw(numbers)
         array = array.astype(object)
         array.flat[draw(st.integers(0, array.size - 1)) if kind == "entry" else slice(None)] = value
         return _narrow(array)
     if kind == "type":
-        dtype = draw(st.sampled_from(["f8", "f4", "i1", "u1", "u8", "?", "c16", "O", "S3", "U2", "M8[s]", ">i4", "f2"]))
+        dtype = draw(
+            st.sampled_from(["f8", "f4", "i1", "u1", "u8", "?", "c16", "O", "S3", "U2", "M8[s]", ">i4", "f2"])
+        )
         try:
             return array.astype(dtype)
         except (ValueError, TypeError):
             return array
     if kind == "shape":
-        return draw(st.sampled_from([array.reshape(1, -1), array.reshape(-1, 1), array.ravel()[:1].reshape(())])) \
-            if array.size else array[None]
+        return (
+            draw(st.sampled_from([array.reshape(1, -1), array.reshape(-1, 1), array.ravel()[:1].reshape(())]))
+            if array.size
+            else array[None]
+        )
     if kind == "short":
         return array[: draw(st.integers(0, len(array)))] if array.ndim else array
     if kind == "long":
         return np.concatenate([array, array]) if array.ndim else np.array([array, array])
-    return draw(st.sampled_from([np.zeros(0), np.array(None), np.array("x"), np.array([[1, 2], [3, 4]]), np.array(np.nan)]))
+    return draw(
+        st.sampled_from(
+            [np.zeros(0), np.array(None), np.array("x"), np.array([[1, 2], [3, 4]]), np.array(np.nan)]
+        )
+    )
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:

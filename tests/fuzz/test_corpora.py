@@ -22,7 +22,7 @@ from scipy import sparse
 FILES = {
     "ldac": ("c.ldac", b"2 0:1 1:2\n0\n1 2:3\n"),
     "uci": ("docword.c.txt", b"3\n3\n3\n1 1 1\n1 2 2\n3 3 3\n"),
-    "csv": ("c.csv", 'text,group,is_test,age\n"a cat, a dog",x,0,1.5\nthe dog,y,1,2\n,y,1,3\n'.encode()),
+    "csv": ("c.csv", b'text,group,is_test,age\n"a cat, a dog",x,0,1.5\nthe dog,y,1,2\n,y,1,3\n'),
     "folder": ("c/x/a.txt", "the cat and the dog é".encode()),
     "embeddings": ("c.vec", b"2 3\ncat 0.1 0.2 0.3\ndog 1 2 3\n"),
 }
@@ -47,9 +47,10 @@ def taken(function, *arguments):
     try:
         return function(*arguments)
     except CorpusError as error:
-        assert "\n" not in str(error)
-        assert 0 < len(str(error)) < 4000
-        return None
+        message = str(error)
+    assert "\n" not in message
+    assert message
+    return None
 
 
 def check(corpus: Corpus | None) -> None:

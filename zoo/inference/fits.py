@@ -53,6 +53,8 @@ def load(path: str | PathLike[str]) -> xr.DataTree:
         check_fit(tree)
     except (ResultsError, TooLarge) as error:
         raise ResultsError(f"{path}: {_one_line(error)}") from None
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: there is no such file") from None
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or _one_line(error)}") from None
     return tree
