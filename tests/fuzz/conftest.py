@@ -1,8 +1,8 @@
 """Malformed input of every kind: it is taken, or refused in one line; it never breaks anything.
 
 One file a kind of input: ``test_corpora.py``, ``test_fits.py``, ``test_options.py``; what is to be said of
-checkpoints goes into ``test_checkpoints.py``. The tests run in two profiles: ``ci``, a few examples that are always
-the same; and ``long``, many with a seed, by ``make fuzz SEED=7 MINUTES=60``.
+checkpoints goes into ``test_checkpoints.py``. The tests run in two profiles: ``ci``, a few examples that are
+always the same; and ``long``, many with a seed, by ``make fuzz SEED=7 MINUTES=60``.
 """
 
 import faulthandler
@@ -73,7 +73,7 @@ def fits(corpus):
 
 @pytest.fixture(scope="session")
 def run():
-    """Run ``bnpzoo`` with these arguments; fails unless it ends as a command may, and returns its exit code."""
+    """Run ``bnpzoo`` with these arguments; return its exit code, and fail unless it ends as a command may."""
 
     def run(*arguments):
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])

@@ -145,8 +145,8 @@ def test_matrix_of_other_arrays(kind, data):
 @given(st.data())
 def test_fields_of_any_kind(corpus, data):
     fields = {
-        "words": corpus.words, "doc_ptr": corpus.doc_ptr, "vocabulary": corpus.vocabulary, "group": corpus.group,
-        "group_names": corpus.group_names, "segment_ptr": corpus.doc_ptr,
+        "words": corpus.words, "doc_ptr": corpus.doc_ptr, "vocabulary": corpus.vocabulary,
+        "group": corpus.group,        "group_names": corpus.group_names, "segment_ptr": corpus.doc_ptr,
     }  # fmt: skip
     for name in data.draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=3)):
         fields[name] = data.draw(arrays(fields[name]))

@@ -40,19 +40,24 @@ COMMANDS = {
         "--set": settings,
     },
     "fit": {
-        "--chains": counts, "--draws": counts, "--thin": st.sampled_from(["-1", "0", "1", "x"]), "--seed": counts,
-        "--truncation": counts, "--variant": names, "--backend": names, "--groups": names, "--split": names,
+        "--chains": counts, "--draws": counts, "--thin": st.sampled_from(["-1", "0", "1", "x"]),
+        "--seed": counts,        "--truncation": counts, "--variant": names, "--backend": names, "--groups": names, "--split": names,
         "--set": settings,
     },
     "topics": {"--words": counts, "--chain": counts},
-    "differences": {"--words": counts, "--topics": counts, "--chain": counts, "--csv": names, "--figure": names},
+    "differences": {"--words": counts, "--topics": counts, "--chain": counts, "--csv": names,
+        "--figure": names
+    },
     "evaluate": {
         "--groups": names, "--split": names, "--coverage": st.sampled_from(NUMBERS), "--top": counts,
         "--seed": counts,
     },
     "compare": {"--threshold": st.sampled_from(NUMBERS)},
     "report": {"--out": names},
-    "associate": {"--reference": names, "--window": counts, "--embeddings": names, "--strengths": names, "--most": counts},
+    "associate": {
+        "--reference": names, "--window": counts, "--embeddings": names, "--strengths": names,
+        "--most": counts,
+    },
     "show": {"--json": names},
     "list": {"--x": names},
     "validate": {"--rung": names, "--variant": names, "--budget": names},

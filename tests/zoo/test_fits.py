@@ -44,7 +44,7 @@ def test_any_damaged_byte_is_noticed(path):
 @pytest.mark.parametrize("size", [0, 1, 100, 5000])
 def test_a_file_that_is_cut_off(path, size):
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(ResultsError, match="fit.nc: expected a fit as netCDF, found none"):
+    with pytest.raises(ResultsError, match=r"fit.nc: expected a fit as netCDF, found none"):
         load(path)
 
 

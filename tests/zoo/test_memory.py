@@ -46,11 +46,11 @@ def test_memory_of_this_machine(monkeypatch):
 
 
 def test_numbers_without_names():
-    with pytest.raises(
-        CorpusError, match="group_names: expected one for as many as 1,000,000,001, .* 59.6 GiB"
-    ):
+    with pytest.raises(CorpusError, match=r"group_names: expected one for 1,000,000,001, .* 59.6 GiB"):
         Corpus([0], [0, 1], group=[10**9])
-    with pytest.raises(CorpusError, match="vocabulary: expected one for as many as 16,777,217, .* 576.0 MiB"):
+    with pytest.raises(
+        CorpusError, match=r"vocabulary: expected one for as many as 16,777,217, .* 576.0 MiB"
+    ):
         Corpus([2**24], [0, 1])
 
 
@@ -78,7 +78,7 @@ def test_authors_that_are_too_many(tmp_path):
 
 def test_topics_that_are_too_many():
     with pytest.raises(
-        ValueError, match="n_topics: expected at most 1,048,576, found 1,000,000,000, .* 59.6 GiB"
+        ValueError, match=r"n_topics: expected at most 1,048,576, found 1,000,000,000, .* 59.6 GiB"
     ):
         models.get("lda", n_topics=10**9)
 
@@ -90,7 +90,7 @@ def test_words_of_a_design_that_are_too_many():
 
 def test_dense_counts_that_do_not_fit():
     corpus = Corpus([0], [0, 1] + [1] * 10**5, n_words=10**4)
-    with pytest.raises(TooLarge, match="counts of 100,001 documents and 10,000 words: would take 7.5 GiB"):
+    with pytest.raises(TooLarge, match=r"counts of 100,001 documents and 10,000 words: would take 7.5 GiB"):
         corpus.counts()
 
 
