@@ -37,7 +37,7 @@ def _positive(value: float) -> float:
 
 
 SizeOption = Annotated[Size, typer.Option(help="small: minutes; paper: the paper's sizes, hours.")]
-Replicates = Annotated[int, typer.Option(min=1, help="Data sets for each setting.")]
+Replicates = Annotated[int, typer.Option(min=1, max=10_000, help="Data sets for each setting.")]
 Eta = Annotated[
     float,
     typer.Option(
@@ -164,7 +164,7 @@ CorpusWithGroups = Annotated[str, typer.Argument(metavar="CORPUS", help="A corpu
 Documents = Annotated[
     int, typer.Option(min=5, help="Documents taken at random, at size small; all at size paper.")
 ]
-Splits = Annotated[int, typer.Option(min=1, help="Splits into training and test documents.")]
+Splits = Annotated[int, typer.Option(min=1, max=10_000, help="Splits into training and test documents.")]
 
 
 @experiment.command("differential")

@@ -41,12 +41,12 @@ COMMANDS = {
     },
     "fit": {
         "--chains": counts, "--draws": counts, "--thin": st.sampled_from(["-1", "0", "1", "x"]),
-        "--seed": counts,        "--truncation": counts, "--variant": names, "--backend": names, "--groups": names, "--split": names,
-        "--set": settings,
+        "--seed": counts, "--truncation": counts, "--variant": names, "--backend": names, "--groups": names,
+        "--split": names, "--set": settings,
     },
     "topics": {"--words": counts, "--chain": counts},
-    "differences": {"--words": counts, "--topics": counts, "--chain": counts, "--csv": names,
-        "--figure": names
+    "differences": {
+        "--words": counts, "--topics": counts, "--chain": counts, "--csv": names, "--figure": names,
     },
     "evaluate": {
         "--groups": names, "--split": names, "--coverage": st.sampled_from(NUMBERS), "--top": counts,
