@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 WHOLE = [-(2**63), -(10**9), -1, 0, 1, 2, 3, 2**16, 2**24, 2**31 - 1, 2**31, 2**63 - 1, 2**64, 10**12, 10**23]
 REAL = [0.0, -0.0, 5e-324, 1e-300, 0.5, 1.0, 1.5, -1.0, 1e308, float("inf"), float("-inf"), float("nan")]
 WORDS = [
-    "", " ", "\n", "\r\n", "\t", "\0", "a\0b", "<script>alert(1)</script>", "[bold]x[/bold]", "{{ 7 * 7 }}",
-    "$x^2$", "\x1b[31mred", "\u202eabc", "é", "e\u0301", "🙂", "名", "\ud800", "..", "../../x", "/", "a/b", "-",
-    "--help", "%s%n", "NaN", "None", "w0", "'\"", "x" * 3000,
+    "", " ", "\n", "\r\n", "\t", "\0", "a\0b", "<script>alert(1)</script>", "[bold]x[/bold]",
+    "{{ 7 * 7 }}", "$x^2$", "\x1b[31mred", "\u202eabc", "é", "e\u0301", "🙂", "名", "\ud800", "..",
+    "../../x", "/", "a/b", "-", "--help", "%s%n", "NaN", "None", "w0", "'\"", "x" * 3000,
 ]  # fmt: skip
 
 words = st.sampled_from(WORDS) | st.text(max_size=8)
