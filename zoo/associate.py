@@ -18,6 +18,7 @@ from .associations import Associations
 from .corpus import Corpus, CorpusError
 from .corpus_fields import as_array, sound_coo
 from .formats.bow import to_counts
+from .memory import require_memory
 
 BLOCK = 1024
 """Words whose similarities to all others are in memory at once."""
@@ -45,6 +46,7 @@ def associations_of(strength: Any, n_groups: int, most: int = 10) -> Association
     n_words = cells.shape[0]
     if cells.shape != (n_words, n_words):
         raise CorpusError(f"strength: expected a square matrix, found shape {cells.shape}")
+    require_memory(64 * n_words * n_groups, f"associations of {n_words:,} words in {n_groups:,} groups")
     bad = np.flatnonzero(~(np.isfinite(cells.data) & (cells.data >= 0)))
     if bad.size:
         row, column, value = (x[bad[0]] for x in (cells.row, cells.col, cells.data))

@@ -1,7 +1,7 @@
 """Malformed input of every kind: it is taken, or refused in one line; it never breaks anything.
 
 One file a kind of input: ``test_corpora.py``, ``test_fits.py``, ``test_options.py``; what is to be said of
-checkpoints goes into ``test_checkpoints.py``. The tests run in two profiles: ``ci``, a few examples that are
+checkpoints goes into ``test_checkpoints.py``. The tests run in two profiles: ``short``, a few examples that are
 always the same; and ``long``, many with a seed, by ``make fuzz SEED=7 MINUTES=60``.
 """
 
@@ -25,14 +25,14 @@ HANGS = 120.0
 """Seconds after which the process is ended, with a traceback."""
 
 _COMMON = {"database": None, "suppress_health_check": list(HealthCheck), "print_blob": True}
-settings.register_profile("ci", max_examples=20, derandomize=True, deadline=None, **_COMMON)
+settings.register_profile("short", max_examples=15, derandomize=True, deadline=None, **_COMMON)
 settings.register_profile("long", max_examples=400, deadline=timedelta(seconds=SLOWEST), **_COMMON)
 
 
 def pytest_configure(config):
-    """Take the profile ``ci`` unless another is asked for."""
+    """Take the profile ``short`` unless another is asked for."""
     if config.getoption("--hypothesis-profile", default=None) is None:
-        settings.load_profile("ci")
+        settings.load_profile("short")
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.formats import from_counts, read_corpus, write_corpus
 from bnpzoo.zoo.formats.archive import read_sparse
 from bnpzoo.zoo.formats.embeddings import read_embeddings
+from bnpzoo.zoo.memory import TooLarge
 from hypothesis import given
 from hypothesis import strategies as st
 from malformed import arrays, damaged, numbers, words
@@ -46,7 +47,7 @@ def taken(function, *arguments):
     """Result of a function, or None where it refuses its arguments in one line."""
     try:
         return function(*arguments)
-    except CorpusError as error:
+    except (CorpusError, TooLarge) as error:
         message = str(error)
     assert "\n" not in message
     assert message

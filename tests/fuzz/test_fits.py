@@ -11,9 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from malformed import arrays, damaged, numbers, words
 
-DATA = {"observed_data": ["words"], "constant_data": ["doc_ptr", "vocabulary", "group"]}
-"""What makes the corpus of a fit, as far as its digest goes."""
-
 
 def taken(path):
     """Fit in a file, or None where it is refused in one line."""
@@ -26,13 +23,22 @@ def taken(path):
     return None
 
 
-def use(run, path, other, corpus_file, here):
-    """Give a fit to every command that reads one."""
-    run("topics", path, "--words", 3)
-    run("differences", path, "--csv", here / "table.csv")
-    run("evaluate", path, corpus_file, "--json")
-    run("compare", path, other)
-    run("report", path, other, "--out", here / "report.html")
+USES = ("topics", "differences", "evaluate", "compare", "report")
+
+
+def use(run, command, path, other, corpus_file, here):
+    """Give a fit to a command that reads one."""
+    run(
+        command,
+        path,
+        *{
+            "topics": ["--words", 3],
+            "differences": ["--csv", here / "table.csv"],
+            "evaluate": [corpus_file, "--json"],
+            "compare": [other],
+            "report": [other, "--out", here / "report.html"],
+        }[command],
+    )
     assert not [file.name for file in here.iterdir() if file.name.startswith(".")]
 
 
@@ -121,7 +127,7 @@ def test_changed_trees(fits, run, corpus_file, name, data):
             return
         found = taken(path)
         assert found is None or not is_other
-        use(run, path, other, corpus_file, here)
+        use(run, data.draw(st.sampled_from(USES)), path, other, corpus_file, here)
 
 
 @given(st.sampled_from(["lda", "hdp", "hpyp"]), st.randoms(use_true_random=False))
