@@ -203,7 +203,9 @@ def test_kernel_agrees_with_the_oracle(model_id, variant):
 
 @every_model
 def test_bad_hyperparameters_are_named(model_id):
-    with pytest.raises(ValueError, match="alpha: expected a positive number or a Gamma prior, found -1"):
+    with pytest.raises(
+        ValueError, match="alpha: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found -1"
+    ):
         get(model_id, alpha=-1)
     with pytest.raises(ValueError, match=f"{model_id}: .*nonsense"):
         get(model_id, nonsense=1)

@@ -18,6 +18,7 @@ from .backends import Backend, Run, backend_by_name
 from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
 from .interrupt import Stop, held_signals
+from .needs import check_memory
 from .progress import Report, bars, silent
 from .results import assemble, describe
 
@@ -100,6 +101,7 @@ def sample(
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     schedule = Schedule(tune, draws, thin, keep)
+    check_memory(model, corpus, backend, variant, truncation, chains, schedule)
     probes = Probes.of(corpus)
     started = time.perf_counter()
     display = bars(chains) if progress is True else nullcontext(progress or silent)
@@ -176,6 +178,7 @@ def _checked(
         raise ValueError("checkpoint: expected the name of a folder, found an empty one")
     if resume and checkpoint is None:
         raise ValueError("resume: expected a checkpoint to go on from")
+    check_memory(model, corpus, backend, variant, truncation)
     engine.check(model, {"variant": variant, "truncation": truncation, "checkpoint": checkpoint})
     return engine
 

@@ -112,6 +112,10 @@ class Focused(CollapsedTopicModel):
     gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
     eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.1)
 
+    @override
+    def n_topics_of(self, latents: Latents) -> int:
+        return latents["strength"].size
+
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Weight of each topic for one more token, without the tokens themselves, float (D, K + 1).
 

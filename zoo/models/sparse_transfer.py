@@ -207,6 +207,10 @@ class SparseTransfer(CollapsedTopicModel):
             "shape": np.zeros(0),
         }
 
+    @override
+    def n_topics_of(self, latents: Latents) -> int:
+        return latents["shape"].size
+
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Weights of the topics of each task; a task has no others."""
         return np.pad(np.exp(latents["log_weight"]), [(0, 0), (0, 1)])

@@ -34,6 +34,11 @@ class HdpFamily(CollapsedTopicModel):
     def tasks_of(self, latents: Latents) -> np.ndarray:
         """Sticks of each group, float (G, K + 1)."""
 
+    @override
+    def n_topics_of(self, latents: Latents) -> int:
+        """See `Model.n_topics_of`; the last stick is the rest."""
+        return latents["root"].size - 1
+
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """alpha[g] * tasks[g]."""
         return np.reshape(latents["alpha"], (-1, 1)) * self.tasks_of(latents)

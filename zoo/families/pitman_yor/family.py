@@ -17,6 +17,7 @@ from typing import Any, ClassVar, override
 import numpy as np
 from scipy.special import gammaln
 
+from ....kernels.toolbox.stirling import MOST_IN_DOUBLE
 from ...contract import (
     Design,
     Equation,
@@ -32,7 +33,8 @@ from ...contract import (
 )
 from ...corpus import Corpus
 from ...corpus.associations import Associations
-from ...priors import Beta, Range
+from ...memory import require_memory
+from ...priors import LEAST, Beta, Range
 from ...settings import option, setting
 from ...toolbox.draws import draw_dirichlet
 from ...toolbox.laws import log_sequences, topic_word_counts
@@ -99,12 +101,27 @@ class PitmanYorFamily(FiniteFamily):
         """See `Model.range_of`; b may be negative where a is fixed, above -a."""
         if name == "b" and isinstance(self.a, Real):
             least = -self.a
-            return Range(lambda b: least < b < np.inf, f"a number above {least:g}", Gamma)
+            return Range(lambda b: least < b <= 1.0 / LEAST, f"a number above {least:g}", Gamma)
         return super().range_of(name)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a group, one b a topic."""
         return {"alpha": design.n_groups, "b": self.n_topics}.get(name)
+
+    @override
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """See `Model.memory_of_chain`; the table of ratios grows with the square of the commonest word."""
+        cells = self._token_groups(corpus) * corpus.n_words + corpus.words
+        commonest = int(np.unique(cells, return_counts=True)[1].max(initial=0))
+        ratio = 8 if commonest <= MOST_IN_DOUBLE else 4
+        n_bases = int(self.base_of_group(corpus.n_groups).max()) + 1
+        needs = super().memory_of_chain(corpus, variant) | {
+            "the table of Stirling ratios": ratio * (commonest * (commonest - 1) // 2),
+            "words of groups": 12 * corpus.n_groups * corpus.n_words,
+        }
+        if variant in ("tables", "explicit"):
+            needs["words of bases"] = 8 * n_bases * corpus.n_words * self.n_topics
+        return needs
 
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """Group of each document; all are in one where the corpus has none."""
@@ -129,6 +146,9 @@ class PitmanYorFamily(FiniteFamily):
         base, associations = self.base_of_group(design.n_groups), self.associations_of(design)
         shape = (int(base.max()) + 1, self.n_topics)
         shapes = np.full(design.n_words, float(hyper["gamma"]))
+        require_memory(
+            24 * int(np.prod(shape)) * design.n_words, f"{shape} topics of {design.n_words:,} words"
+        )
         topics = np.reshape([draw_dirichlet(shapes, rng) for _ in range(np.prod(shape))], (*shape, -1))
         words, association = np.zeros(z.size, np.int32), np.full(z.size, -1)
         restaurant = self._restaurants(z, design)
