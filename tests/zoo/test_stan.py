@@ -190,9 +190,9 @@ def test_program_text_has_its_includes_in_place(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_programs_save_what_is_wanted_and_their_parameters(name):
-    text = stan.program_text(bnpzoo.get(name).stan_program)
+    text = stan.program_text(bnpzoo.get(name).reference.stan_program)
     blocks = re.findall(r"^(?:transformed parameters|generated quantities) \{\n(.*?)^\}", text, re.M | re.S)
     # Declarations at two spaces are of the block; deeper ones are local.
     declaration = r"^  (?:array\[.*?\] )?(?:real|vector|matrix)(?:\[.*?\])? (\w+)(?:\s+=|;)"
     declared = re.findall(declaration, "".join(blocks), re.M)
-    assert sorted(declared) == sorted(set(bnpzoo.get(name).reference_parameters) - {"shape"})
+    assert sorted(declared) == sorted(set(bnpzoo.get(name).reference.parameters) - {"shape"})
