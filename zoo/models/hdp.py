@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import kernels
-from ...kernels.hdp.sweeps import HdpState
+from ...kernels.toolbox.sides import State
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus
 from ..families.hdp.family import HdpFamily, common_snapshot, hdp_kernels
@@ -101,7 +101,7 @@ class Hdp(HdpFamily):
         return ("theta", "phi", "root", "gamma", "alpha", "eta")
 
 
-def _snapshot(state: HdpState) -> Latents:
+def _snapshot(state: State) -> Latents:
     latents = common_snapshot(state)
     return latents | {"alpha": latents["alpha"][0]}
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import kernels
-from ...kernels.hdp.sweeps import HdpState
+from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
 from ..corpus import Corpus, CorpusError
 from ..families.hdp.family import HdpFamily, common_snapshot, hdp_kernels
@@ -122,7 +122,7 @@ class MtHdp(HdpFamily):
         return ("theta", "phi", "root", "tasks", "gamma", "alpha0", "alpha", "eta")
 
 
-def _snapshot(state: HdpState) -> Latents:
+def _snapshot(state: State) -> Latents:
     latents = common_snapshot(state)
     k = len(latents["root"]) - 1
     documents = state.documents
