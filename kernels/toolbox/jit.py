@@ -59,6 +59,9 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function)
 
 
+BORROWING = {"_nrt": False, "forceinline": True}
+
+
 def borrowing_kernel(function: Callable[..., Any]) -> Any:
     """As `kernel`, for a part of a sweep that makes no arrays and only borrows those that it is given.
 
@@ -66,7 +69,7 @@ def borrowing_kernel(function: Callable[..., Any]) -> Any:
     that take NamedTuples apart cost nothing, where they could make a sweep seven times as slow. A function
     that makes an array does not compile.
     """
-    return _compiled(function, _nrt=False, forceinline=True)
+    return _compiled(function, **BORROWING)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -74,8 +77,10 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
 
 
-def chosen_by_type(argument: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a function that is implemented once for each NamedTuple class of one argument.
+def chosen_by_type(
+    argument: int, field: str | None = None, borrows: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a function that is implemented once for each NamedTuple class of one argument, or of a field.
 
     Compiled code picks the implementation when it is compiled, so that the choice costs nothing when it
     runs; plain Python picks it at the call. Implementations are added with ``@declared.implement(cls)``.
@@ -83,17 +88,26 @@ def chosen_by_type(argument: int) -> Callable[[Callable[..., Any]], Callable[...
     Parameters
     ----------
     argument
-        Position of the argument whose class decides.
+        Position of the argument that decides.
+    field
+        Which of its fields decides, where it is not the argument itself.
+    borrows
+        Whether implementations are compiled as a `borrowing_kernel` is.
     """
+    options = {"nogil": True, "error_model": "numpy"} | (BORROWING if borrows else {})
 
     def declare(stub: Callable[..., Any]) -> Callable[..., Any]:
         implementations: dict[type, Callable[..., Any]] = {}
 
         def dispatch(*args: Any) -> Any:
-            return implementations[type(args[argument])](*args)
+            decides = args[argument] if field is None else getattr(args[argument], field)
+            return implementations[type(decides)](*args)
 
         def resolve(*types: Any) -> Callable[..., Any] | None:
-            return implementations.get(getattr(types[argument], "instance_class", None))  # type: ignore[arg-type]
+            decides = types[argument]
+            if field is not None:
+                decides = decides.types[decides.fields.index(field)]
+            return implementations.get(getattr(decides, "instance_class", None))  # type: ignore[arg-type]
 
         def implement(cls: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,7 +119,7 @@ def chosen_by_type(argument: int) -> Callable[[Callable[..., Any]], Callable[...
         dispatch.__name__ = stub.__name__
         dispatch.__doc__ = stub.__doc__
         dispatch.__module__ = stub.__module__
-        overload(dispatch, strict=False, jit_options={"nogil": True, "error_model": "numpy"})(resolve)
+        overload(dispatch, strict=False, jit_options=options)(resolve)
         dispatch.implement = implement  # type: ignore[attr-defined]
         return dispatch
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, override
 import numpy as np
 
 from ... import kernels
-from ...kernels.hdp.sweeps import HdpState
+from ...kernels.toolbox.sides import State
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
 from ..corpus import Corpus
 from ..families.hdp import reference
@@ -105,7 +105,7 @@ class Hdp(HdpFamily):
         return stan_counts(corpus) | {"T": truncation} | stan_priors(self)
 
 
-def _snapshot(state: HdpState) -> Latents:
+def _snapshot(state: State) -> Latents:
     latents = common_snapshot(state)
     return latents | {"alpha": latents["alpha"][0]}
 

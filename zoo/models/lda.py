@@ -8,7 +8,7 @@ from typing import Any, ClassVar, override
 import numpy as np
 
 from ... import kernels
-from ...kernels.lda.sweeps import LdaState
+from ...kernels.toolbox.sides import State
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
 from ..corpus import Corpus
 from ..families.lda import reference
@@ -94,7 +94,7 @@ class Lda(FiniteFamily):
         return {"z": z, "alpha": np.asarray(draw["alpha"]), "eta": np.asarray(draw["eta"])}
 
 
-def _snapshot(state: LdaState) -> Latents:
+def _snapshot(state: State) -> Latents:
     latents = common_snapshot(state)
     return latents | {"alpha": latents["alpha"][0]}
 

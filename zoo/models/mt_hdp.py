@@ -8,7 +8,7 @@ from typing import Any, ClassVar, override
 import numpy as np
 
 from ... import kernels
-from ...kernels.hdp.sweeps import HdpState
+from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference
 from ..corpus import Corpus, CorpusError
 from ..families.hdp import reference
@@ -126,7 +126,7 @@ class MtHdp(HdpFamily):
         return stan_counts(corpus) | data | stan_priors(self)
 
 
-def _snapshot(state: HdpState) -> Latents:
+def _snapshot(state: State) -> Latents:
     latents = common_snapshot(state)
     k = len(latents["root"]) - 1
     documents = state.documents
