@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, override
 
 import numpy as np
 
+from .. import kernels
 from .corpus import Corpus
 from .corpus.associations import Associations
 from .corpus.fields import Covariate
@@ -235,6 +236,8 @@ class Reference:
         NumPyro program.
     stan_program : str
         Name of the Stan program, ``stan/<name>.stan``; models may share one.
+    stan_includes : tuple of str
+        Folders of ``stan/`` where its includes are looked for, beside that one.
     stan_data : (corpus, truncation) -> dict
         Its data.
     latents : (draw, corpus, rng) -> Latents
@@ -250,6 +253,7 @@ class Reference:
     stan_program: str
     stan_data: Callable[[Corpus, int], dict[str, Any]]
     latents: Callable[[Mapping[str, np.ndarray], Corpus, np.random.Generator], Latents]
+    stan_includes: tuple[str, ...] = ()
     needs_truncation: bool = True
     largest_truncation: int | None = None
 
@@ -258,25 +262,34 @@ class Model(HasSettings, ABC):
     """A model: a frozen dataclass whose fields are its hyperparameters."""
 
     card: ClassVar[Card]
-    kernels: ClassVar[Mapping[str, Kernel]]
-    """Samplers by name of variant; the first is the default."""
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Names of the axes of its latents and quantities that are arrays, but those that every model has.
-
-    ``stick`` is an axis over topics whose length changes from draw to draw.
-    """
-    has_versions: ClassVar[bool] = False
-    """Whether topic k of one group is a version of topic k of another."""
 
     @property
     @override
     def label(self) -> str:
         return self.card.id
 
-    @classmethod
+    @property
+    def kernels(self) -> Mapping[str, Kernel]:
+        """Samplers by name of variant; the first is the default."""
+        return self.kernels_of(kernels)
+
     @abstractmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
+    def kernels_of(self, toolbox: ModuleType) -> dict[str, Kernel]:
         """Make the samplers from `toolbox`: the package ``bnpzoo.kernels``, or a copy with a change in it."""
+
+    @property
+    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the axes of its latents and quantities that are arrays, but those that every model has.
+
+        ``stick`` and ``represented`` are axes over topics whose lengths change from draw to draw; the first has
+        an entry more, for all topics that are not represented.
+        """
+        return {}
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether topic k of one group is a version of topic k of another."""
+        return False
 
     @abstractmethod
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
@@ -343,11 +356,15 @@ class Model(HasSettings, ABC):
             )
         return self.reference
 
+    def spelled(self) -> dict[str, Any]:
+        """Return the arguments with which `zoo.models.get` makes it: numbers, words and priors."""
+        return self.arguments()
+
     def settings(self) -> dict[str, str]:
         """How each argument is set, in words: fixed, or sampled under a prior."""
         return {
             name: f"sampled, prior {value}" if isinstance(value, Prior) else f"fixed at {value}"
-            for name, value in self.arguments().items()
+            for name, value in self.spelled().items()
         }
 
     def kernel(self, variant: str | None = None) -> Kernel:

@@ -1,0 +1,1 @@
+  array[K] vector[V] phi = exp(log_phi);

@@ -1,0 +1,6 @@
+  eta_random ~ gamma(eta_given[1], eta_given[1 + eta_is_random]);
+  for (k in 1 : K) {
+    phi_log_h[k] ~ log_gamma_variate(exp(phi_log_shape) + 1);
+    phi_x[k] ~ exponential(1);
+  }
+  counts ~ word_counts(log_theta, log_phi);
