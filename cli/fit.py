@@ -104,7 +104,7 @@ def announce(model: "Model", corpus: "Corpus") -> None:
 def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None") -> dict[str, Any]:
     return {
         "model": model.card.id,
-        "hyperparameters": {name: str(value) for name, value in model.arguments().items()},
+        "hyperparameters": {name: str(value) for name, value in model.spelled().items()},
         "sampled": model.sampled(),
         "verdict": comparison.verdict,
         "quantities": comparison.records(),

@@ -18,7 +18,7 @@ def show(name: ModelName, as_json: Json = False) -> None:
         print_json(
             asdict(model.card)
             | {
-                "hyperparameters": {key: str(value) for key, value in model.arguments().items()},
+                "hyperparameters": {key: str(value) for key, value in model.spelled().items()},
                 "variants": {
                     key: {"exact": kernel.exact, "about": kernel.about}
                     for key, kernel in model.kernels.items()
@@ -37,7 +37,7 @@ def _print_card(model: "Model") -> None:
     _section("Equations", [f"{e.where}: {e.latex}   ({e.meaning})" for e in card.equations])
     _section(
         "Hyperparameters (default; a prior means that it is sampled)",
-        [f"{name} = {value}" for name, value in model.arguments().items()],
+        [f"{name} = {value}" for name, value in model.spelled().items()],
     )
     _section(
         "Samplers",

@@ -3,12 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
-from typing import Any, ClassVar, Literal, NamedTuple, override
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, override
 
 import numpy as np
 
-from .. import kernels
 from .corpus import Corpus
 from .corpus.associations import Associations
 from .corpus.fields import Covariate
@@ -221,6 +219,19 @@ class Kernel:
     token_step: TokenStep = "conditional"
 
 
+class Room(Protocol):
+    """The room ``bnpzoo.kernels``, or a copy of it with a change in it."""
+
+    def __call__[M](self, module: M, /) -> M:
+        """Return the room's own version of a module of ``bnpzoo.kernels``."""
+        ...
+
+
+def original[M](module: M, /) -> M:
+    """Return `module` itself: the room without a change."""
+    return module
+
+
 @dataclass(frozen=True)
 class Reference:
     """A model as a program for general samplers, written twice: in NumPyro and in Stan.
@@ -268,14 +279,14 @@ class Model(HasSettings, ABC):
     def label(self) -> str:
         return self.card.id
 
+    @abstractmethod
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        """Make the samplers from the modules of `room`, by name of variant; the first is the default."""
+
     @property
     def kernels(self) -> Mapping[str, Kernel]:
         """Samplers by name of variant; the first is the default."""
-        return self.kernels_of(kernels)
-
-    @abstractmethod
-    def kernels_of(self, toolbox: ModuleType) -> dict[str, Kernel]:
-        """Make the samplers from `toolbox`: the package ``bnpzoo.kernels``, or a copy with a change in it."""
+        return self.kernels_in(original)
 
     @property
     def dimensions(self) -> Mapping[str, tuple[str, ...]]:
@@ -375,7 +386,8 @@ class Model(HasSettings, ABC):
         ValueError
             Lists the variants there are.
         """
-        name = variant or next(iter(self.kernels))
-        if name not in self.kernels:
-            raise ValueError(f"{self.card.id}: no variant {name!r}; there are {', '.join(self.kernels)}")
-        return self.kernels[name]
+        kernels = self.kernels
+        name = variant or next(iter(kernels))
+        if name not in kernels:
+            raise ValueError(f"{self.card.id}: no variant {name!r}; there are {', '.join(kernels)}")
+        return kernels[name]

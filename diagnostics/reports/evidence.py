@@ -79,7 +79,7 @@ def _samplers(records: Mapping[tuple[str, str, str], Record]) -> list[str]:
         [
             [model, variant, *(_cell(records.get((model, variant, rung))) for rung in RUNGS)]
             for model, cls in MODELS.items()
-            for variant in cls.kernels
+            for variant in cls().kernels
         ],
     )
 

@@ -94,7 +94,7 @@ def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterat
 
 def draws(model_id: str, variant: str) -> Arrays:
     """Run one variant of a model in all settings."""
-    kernel, corpus, out = MODELS[model_id].kernels[variant], irregular_corpus(), {}
+    kernel, corpus, out = MODELS[model_id]().kernels[variant], irregular_corpus(), {}
     for setting in settings(model_id, kernel.requires):
         model, rng = setting.model, np.random.default_rng(SEED)
         latents = setting.start.initial_latents(corpus, np.random.default_rng(SEED))
@@ -184,7 +184,7 @@ def parts(model_id: str) -> dict[str, Any]:
     """How each part of a model's golden data is computed."""
     return {
         "draws": lambda: {
-            k: v for name in MODELS[model_id].kernels for k, v in draws(model_id, name).items()
+            k: v for name in MODELS[model_id]().kernels for k, v in draws(model_id, name).items()
         },
         "numpyro": lambda: numpyro(model_id),
         "stan": lambda: stan(model_id),

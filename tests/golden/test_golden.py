@@ -53,10 +53,13 @@ def first_difference(found, golden):
 
 
 @pytest.mark.parametrize(
-    ("model_id", "variant"), [(name, variant) for name, cls in make.MODELS.items() for variant in cls.kernels]
+    ("model_id", "variant"),
+    [(name, variant) for name, cls in make.MODELS.items() for variant in cls().kernels],
 )
 def test_draws_have_the_same_bits(model_id, variant):
     golden, made_with = stored("draws", model_id, f"{variant}/")
+    if made_with != make.made_with():
+        pytest.skip(f"bits are those of {made_with}; here is {make.made_with()}")
     found = make.draws(model_id, variant)
     assert_same_names("draws", f"{model_id} {variant}", found, golden)
     settings = {}
@@ -71,7 +74,7 @@ def test_draws_have_the_same_bits(model_id, variant):
             differences.append(f"{setting}: {difference}")
         else:
             np.testing.assert_allclose(ours["log_joint"], theirs["log_joint"], RTOL, err_msg=setting)
-    assert not differences, "\n".join([*differences, f"golden: {made_with}", f"found: {make.made_with()}"])
+    assert not differences, "\n".join(differences)
 
 
 def assert_same_densities(part, model_id):

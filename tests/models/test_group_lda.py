@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_law import sweep_matrix
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.models import get
@@ -31,7 +31,7 @@ def test_topics_of_other_collections_are_impossible():
 
 @pytest.mark.parametrize("variant", ["sparse", "dense"])
 def test_a_sweep_leaves_the_posterior_invariant(variant):
-    kernel = GroupLda.kernels_of(load_toolbox(PLAIN_PYTHON))[variant]
+    kernel = GroupLda().kernels_in(load_room(PLAIN_PYTHON))[variant]
     states = np.array(list(MODEL.assignments(CORPUS)))
     law = np.exp([MODEL.log_joint({"z": z, **FIXED}, CORPUS) for z in states])
     matrix = sweep_matrix(kernel, MODEL, FIXED, CORPUS, states)

@@ -38,16 +38,16 @@ LENGTHS_ARE_DATA = {"sparse_transfer", "focused"}
 
 every_model = pytest.mark.parametrize("model_id", MODELS)
 every_variant = pytest.mark.parametrize(
-    ("model_id", "variant"), [(name, variant) for name, cls in MODELS.items() for variant in cls.kernels]
+    ("model_id", "variant"), [(name, variant) for name, cls in MODELS.items() for variant in cls().kernels]
 )
 every_exact_variant = pytest.mark.parametrize(
     ("model_id", "variant"),
-    [(name, v) for name, cls in MODELS.items() for v, kernel in cls.kernels.items() if kernel.exact],
+    [(name, v) for name, cls in MODELS.items() for v, kernel in cls().kernels.items() if kernel.exact],
 )
 
 
 def simulated(model_id, seed=0, variant=None, **hyper):
-    required = MODELS[model_id].kernels[variant].requires if variant else {}
+    required = MODELS[model_id]().kernels[variant].requires if variant else {}
     model = get(model_id, **hyper, **required)
     return model, model.simulate(DESIGN, np.random.default_rng(seed))
 
@@ -181,7 +181,7 @@ def test_bad_hyperparameters_are_named(model_id):
     with pytest.raises(ValueError, match=f"{model_id}: .*nonsense"):
         get(model_id, nonsense=1)
     with pytest.raises(
-        ValueError, match=f"no variant 'quick'; there are {', '.join(MODELS[model_id].kernels)}"
+        ValueError, match=f"no variant 'quick'; there are {', '.join(MODELS[model_id]().kernels)}"
     ):
         get(model_id).kernel("quick")
     with pytest.raises(ValueError, match="Gamma: expected positive shape and rate"):

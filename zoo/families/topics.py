@@ -7,13 +7,13 @@ these, all that concerns words is the topic side's: its latent variables, its hy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, override
 
 import numpy as np
 
-from ..contract import Design, Gamma, Hyperparameter, Latents, Prior, Quantities, TokenStep
+from ...kernels.toolbox import dirichlet, sweeps
+from ...kernels.toolbox.sides import State, Tokens
+from ..contract import Design, Gamma, Hyperparameter, Latents, Prior, Quantities, Room, TokenStep
 from ..corpus import Corpus
 from ..settings import HasSettings, setting
 from ..toolbox.draws import draw_words
@@ -25,9 +25,9 @@ class Sampler(NamedTuple):
 
     Attributes
     ----------
-    sweep : str
-        Module of the kernels and function, with a colon between them.
     about : str
+    sweep : (room) -> callable
+        The njit function; True once it got through all tokens.
     scheme : str
         Which of the side's schemes, where it has several.
     token_step : {"conditional", "reversible", "augmented"}
@@ -36,14 +36,21 @@ class Sampler(NamedTuple):
         Whether it also serves documents that open topics.
     """
 
-    sweep: str
     about: str
+    sweep: Callable[[Room], Callable[..., bool]]
     scheme: str = ""
     token_step: TokenStep = "conditional"
     opens_topics: bool = True
 
 
-SPARSE, DENSE = "toolbox.sweeps:sparse_sweep", "toolbox.sweeps:dense_sweep"
+def sparse(room: Room) -> Callable[..., bool]:
+    """Sweep in time that grows with the non-zero counts."""
+    return room(sweeps).sparse_sweep
+
+
+def dense(room: Room) -> Callable[..., bool]:
+    """Sweep in time that grows with the number of topics."""
+    return room(sweeps).dense_sweep
 
 
 class TopicSide(HasSettings, ABC):
@@ -64,7 +71,8 @@ class TopicSide(HasSettings, ABC):
     @property
     def form(self) -> Mapping[str, Any]:
         """Its arguments that are no hyperparameters."""
-        return {name: getattr(self, name) for name, known in self.own_settings().items() if known.range is None}
+        hyper = self.hyperparameters()
+        return {name: value for name, value in self.arguments().items() if name not in hyper}
 
     @property
     def dimensions(self) -> Mapping[str, tuple[str, ...]]:
@@ -166,8 +174,8 @@ class TopicSide(HasSettings, ABC):
     @abstractmethod
     def load(
         self,
-        toolbox: ModuleType,
-        tokens: Any,
+        room: Room,
+        tokens: Tokens,
         latents: Latents,
         corpus: Corpus,
         capacity: int,
@@ -177,7 +185,7 @@ class TopicSide(HasSettings, ABC):
         """Topic side of a kernel's state."""
 
     @abstractmethod
-    def snapshot(self, toolbox: ModuleType, state: Any) -> Latents:
+    def snapshot(self, room: Room, state: State) -> Latents:
         """Copies of its latents and hyperparameters."""
 
     def prior_arrays(self) -> dict[str, tuple[float, float]]:
@@ -186,11 +194,6 @@ class TopicSide(HasSettings, ABC):
             name: value.parameters if isinstance(value, Prior) else (0.0, 0.0)
             for name, value in self.hyperparameters().items()
         }
-
-
-def part(toolbox: ModuleType, name: str) -> ModuleType:
-    """Module `name` of the kernels, or of a copy of them."""
-    return import_module(f"{toolbox.__name__}.{name}")
 
 
 @dataclass(frozen=True)
@@ -261,25 +264,25 @@ class Dirichlet(TopicSide):
     @override
     def samplers(self) -> Mapping[str, Sampler]:
         return {
-            "sparse": Sampler(SPARSE, "a token costs as much as its non-zero counts"),
-            "dense": Sampler(DENSE, "a token costs as much as there are topics"),
+            "sparse": Sampler("a token costs as much as its non-zero counts", sparse),
+            "dense": Sampler("a token costs as much as there are topics", dense),
         }
 
     @override
     def load(
         self,
-        toolbox: ModuleType,
-        tokens: Any,
+        room: Room,
+        tokens: Tokens,
         latents: Latents,
         corpus: Corpus,
         capacity: int,
         n_topics: int,
         scheme: str,
     ) -> Any:
-        return part(toolbox, "toolbox.dirichlet").dirichlet_topics(
+        return room(dirichlet).dirichlet_topics(
             tokens, corpus.n_words, n_topics, capacity, latents["eta"], self.prior_arrays()["eta"]
         )
 
     @override
-    def snapshot(self, toolbox: ModuleType, state: Any) -> Latents:
+    def snapshot(self, room: Room, state: State) -> Latents:
         return {"eta": np.array(state.topics.eta[0])}

@@ -3,17 +3,18 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from types import ModuleType
 from typing import Any, ClassVar, Self, override
 
 import numpy as np
 
-from ..contract import Design, Kernel, Latents, Probes, Quantities, Reference, Simulation
+from ...kernels.toolbox import sides, sweeps
+from ...kernels.toolbox.sides import State
+from ..contract import Design, Kernel, Latents, Probes, Quantities, Reference, Room, Simulation
 from ..corpus import Corpus
 from ..toolbox.draws import draw_categorical, draw_hyperparameter
 from ..toolbox.stan_data import stan_counts, stan_priors
 from .collapsed import CollapsedTopicModel
-from .topics import Sampler, TopicSide, part
+from .topics import Sampler, TopicSide
 
 
 class TwoSidedModel(CollapsedTopicModel):
@@ -255,11 +256,11 @@ class TwoSidedModel(CollapsedTopicModel):
         latents, topics = self.documents_at(draw, labels, corpus)
         return latents | self.topics.latents_at(draw, labels, topics, corpus, rng)
 
-    def load_documents(self, toolbox: ModuleType, latents: Latents, corpus: Corpus) -> Any:
+    def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         """Document side of a kernel's state."""
         raise NotImplementedError(f"{self.label}: its samplers are written as a whole")
 
-    def snapshot_documents(self, state: Any) -> Latents:
+    def snapshot_documents(self, state: State) -> Latents:
         """Copies of the latents of the document side, ``z`` apart."""
         raise NotImplementedError(f"{self.label}: its samplers are written as a whole")
 
@@ -268,38 +269,34 @@ class TwoSidedModel(CollapsedTopicModel):
         raise NotImplementedError(f"{self.label}: its samplers are written as a whole")
 
     @override
-    def kernels_of(self, toolbox: ModuleType) -> dict[str, Kernel]:
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
         return {
-            name: self._kernel(toolbox, sampler)
+            name: self._kernel(room, sampler)
             for name, sampler in self.topics.samplers.items()
             if sampler.opens_topics or not self.opens_topics
         }
 
-    def _kernel(self, toolbox: ModuleType, sampler: Sampler) -> Kernel:
-        sides, sweeps = part(toolbox, "toolbox.sides"), part(toolbox, "toolbox.sweeps")
-        module, _, function = sampler.sweep.partition(":")
-        sweep = getattr(part(toolbox, module), function)
+    def _kernel(self, room: Room, sampler: Sampler) -> Kernel:
+        own_sides, own_sweeps, sweep = room(sides), room(sweeps), sampler.sweep(room)
 
-        def load(latents: Latents, corpus: Corpus, model: TwoSidedModel) -> Any:
+        def load(latents: Latents, corpus: Corpus, model: TwoSidedModel) -> State:
             rows = model.document_rows(corpus)
-            tokens = sides.tokens_of(corpus.words, corpus.doc_ptr, rows, latents["z"])
-            documents = model.load_documents(toolbox, latents, corpus)
+            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, rows, latents["z"])
+            documents = model.load_documents(room, latents, corpus)
             capacity, n_topics = documents.prior.shape[1], model.n_represented(latents)
-            topics = model.topics.load(
-                toolbox, tokens, latents, corpus, capacity, n_topics, sampler.scheme
-            )
-            return sweeps.make_state(tokens, documents, topics)
+            topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, sampler.scheme)
+            return own_sweeps.make_state(tokens, documents, topics)
 
-        def step(rng: np.random.Generator, state: Any) -> Any:
+        def step(rng: np.random.Generator, state: State) -> State:
             while not sweep(rng, state):
-                state = sweeps.with_room(state)
+                state = own_sweeps.with_room(state)
             return state
 
-        def snapshot(state: Any) -> Latents:
+        def snapshot(state: State) -> Latents:
             z = {"z": state.tokens.topic.astype(np.int64)}
-            return z | self.snapshot_documents(state) | self.topics.snapshot(toolbox, state)
+            return z | self.snapshot_documents(state) | self.topics.snapshot(room, state)
 
         about = f"{self.about_tokens}; {sampler.about}"
         return Kernel(
-            load, step, snapshot, sweeps.check, sweep, about=about, token_step=sampler.token_step
+            load, step, snapshot, own_sweeps.check, sweep, about=about, token_step=sampler.token_step
         )

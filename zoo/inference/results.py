@@ -124,7 +124,7 @@ def describe(model: Model) -> dict[str, Any]:
     """Return the constructor arguments of a model in JSON's types; a prior is its name and parameters."""
     return {
         name: [type(value).__name__, *value.parameters] if isinstance(value, Prior) else value
-        for name, value in model.arguments().items()
+        for name, value in model.spelled().items()
     }
 
 
@@ -176,7 +176,7 @@ def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
             latents: Latents = {}
             for name in map(str, kept.data_vars):
                 value = kept[name].values[c, j]
-                if "stick" in kept[name].dims:
+                if {"stick", "represented"} & set(kept[name].dims):
                     value = value[..., ~np.isnan(value).reshape(-1, value.shape[-1]).any(axis=0)]
                 latents[name] = value.astype(np.int64) if value.dtype.kind == "i" else np.asarray(value)
             yield c, j, latents

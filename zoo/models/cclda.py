@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import product
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from ... import kernels
+from ...kernels.lda import cclda as sweeps
 from ...kernels.lda.cclda import CcldaState
 from ..contract import (
     Card,
@@ -23,6 +21,7 @@ from ..contract import (
     Probes,
     Quantities,
     Reference,
+    Room,
 )
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
@@ -94,9 +93,6 @@ class Cclda(FiniteFamily):
         tags=("parametric", "several collections"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
-    has_versions: ClassVar[bool] = True
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"own": ("token",), **FiniteFamily.dimensions}
 
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
@@ -104,6 +100,16 @@ class Cclda(FiniteFamily):
     delta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.4, benchmark=0.02)
     gamma0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, benchmark=1.0)
     gamma1: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=1.0)
+
+    @property
+    @override
+    def has_versions(self) -> bool:
+        return True
+
+    @property
+    @override
+    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"own": ("token",), **super().dimensions}
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a collection."""
@@ -223,10 +229,9 @@ class Cclda(FiniteFamily):
         share = latents["own"].mean() if corpus.n_tokens else 0.0
         return super().quantities(latents, corpus, probes) | {"share_own": np.asarray(share, float)}
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        cclda = import_module(f"{toolbox.__name__}.lda.cclda")
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        cclda = room(sweeps)
 
         def load(latents: Latents, corpus: Corpus, model: Cclda) -> CcldaState:
             return cclda.make_state(
@@ -296,6 +301,3 @@ def _snapshot(state: CcldaState) -> Latents:
         "own": topics.own.copy(),
         "alpha": state.documents.alpha.copy(),
     } | {name: np.array(getattr(topics, name)[0]) for name in ("eta", "delta", "gamma0", "gamma1")}
-
-
-Cclda.kernels = Cclda.kernels_of(kernels)

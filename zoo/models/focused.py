@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 from numpy.polynomial import polynomial
 from scipy.special import gammaln
 
-from ... import kernels
+from ...kernels.buffet import focused as sweeps
 from ...kernels.buffet.focused import FocusedState
 from ..contract import (
     Card,
@@ -24,6 +22,7 @@ from ..contract import (
     Probes,
     Quantities,
     Reference,
+    Room,
     Simulation,
 )
 from ..corpus import Corpus
@@ -36,7 +35,9 @@ from ..families.buffet.generator import (
     total_by_owner,
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
-from ..families.collapsed import CollapsedTopicModel, prior_arrays
+from ..families.collapsed import prior_arrays
+from ..families.topics import Dirichlet, TopicSide
+from ..families.two_sided import TwoSidedModel
 from ..settings import setting
 from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
@@ -45,7 +46,7 @@ from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
-class Focused(CollapsedTopicModel):
+class Focused(TwoSidedModel):
     """As many topics as the corpus needs; which documents have a topic says nothing of how much of it.
 
     Each topic has an inclusion, the share of the documents that it is on in, and a strength, which gives it
@@ -64,8 +65,8 @@ class Focused(CollapsedTopicModel):
         Mass of the Indian buffet process: the expected number of topics that are on in a document.
     gamma : float or Gamma
         Shape of the strengths.
-    eta : float or Gamma
-        Dirichlet parameter of a topic's word distribution, a word.
+    topics : Dirichlet
+        With the Dirichlet parameter ``eta`` of a topic's word distribution, a word.
     """
 
     card: ClassVar[Card] = Card(
@@ -106,12 +107,28 @@ class Focused(CollapsedTopicModel):
         tags=("nonparametric", "single corpus", "document lengths are data"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
+    why_only: ClassVar[str] = (
+        "its token steps move masks with the words of Dirichlet topics integrated out; it takes no others"
+    )
 
     alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.5, benchmark=5.0)
     gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.1)
+    topics: TopicSide = Dirichlet()
+
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"strength": ("stick",), "inclusion": ("stick",)}
+
+    @override
+    def most_topics(self, design: Design) -> int:
+        """See `TwoSidedModel.most_topics`: as many as there are tokens."""
+        return int(np.sum(design.doc_lengths))
+
+    @override
+    def n_represented(self, latents: Latents) -> int:
+        return latents["strength"].size
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Weight of each topic for one more token, without the tokens themselves, float (D, K + 1).
@@ -221,7 +238,7 @@ class Focused(CollapsedTopicModel):
             log_moment = gammaln(gamma + m) - gammaln(gamma) + np.log(coefficient[m])
             terms = log_beta[:, None] + log_moment - (gamma + m) * np.log1p(on * LOG2)[:, None]
             out += np.log(alpha) + float(np.logaddexp.reduce(terms, axis=None))
-        return out + self.log_likelihood({"z": z, **hyper}, corpus)
+        return out + self.log_words(z, corpus, hyper)
 
     @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
@@ -255,10 +272,9 @@ class Focused(CollapsedTopicModel):
             words, np.append(latents["strength"], rest)[None], np.append(latents["inclusion"], 1.0)[None]
         )
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        focused = import_module(f"{toolbox.__name__}.buffet.focused")
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        focused = room(sweeps)
 
         def load(latents: Latents, corpus: Corpus, model: Focused) -> FocusedState:
             return focused.make_state(
@@ -300,7 +316,7 @@ class Focused(CollapsedTopicModel):
         )
 
     def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        return reference.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
+        return reference.focused(corpus, truncation, **self.hyperparameters())
 
     def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         return reference.focused_data(corpus, truncation) | stan_priors(self)
@@ -363,6 +379,3 @@ def _snapshot(state: FocusedState) -> Latents:
         "gamma": np.array(state.documents.gamma[0]),
         "eta": np.array(state.topics.eta[0]),
     }
-
-
-Focused.kernels = Focused.kernels_of(kernels)

@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import gammaln
 
-from ... import kernels
 from ..contract import (
     Card,
     Design,
@@ -21,6 +19,7 @@ from ..contract import (
     Probes,
     Quantities,
     Reference,
+    Room,
     Simulation,
 )
 from ..corpus import Corpus, CorpusError
@@ -37,7 +36,8 @@ from ..families.buffet.ibp import first_rows, log_reach
 from ..families.buffet.kernels import sparse_transfer_kernels
 from ..families.buffet.lengths import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
 from ..families.buffet.marginal import TopicMarginal, pattern_of
-from ..families.collapsed import CollapsedTopicModel
+from ..families.topics import Dirichlet, TopicSide
+from ..families.two_sided import TwoSidedModel
 from ..settings import option, setting
 from ..toolbox.draws import draw_hyperparameter, log_gamma
 from ..toolbox.enumeration import restricted_growth_strings
@@ -46,7 +46,7 @@ from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
-class SparseTransfer(CollapsedTopicModel):
+class SparseTransfer(TwoSidedModel):
     """Several collections (tasks) of documents; an Indian buffet process says which of them use which topics.
 
     Latents: ``z`` (N,), ``log_weight`` (C, K), ``shape`` (K,), ``alpha``, ``eta``. A task has the topics
@@ -66,8 +66,8 @@ class SparseTransfer(CollapsedTopicModel):
         Probability, in (0, 1], that a task keeps a topic that it took from the buffet.
     a1, a2 : float
         Shape and scale of the gamma prior of ``shape``.
-    eta : float or Gamma
-        Dirichlet parameter of a topic's word distribution, a word.
+    topics : Dirichlet
+        With the Dirichlet parameter ``eta`` of a topic's word distribution, a word.
     lengths : {"task", "document", "none"}
         What the lengths of documents say about the weights; see `zoo.length_models`.
     """
@@ -110,16 +110,16 @@ class SparseTransfer(CollapsedTopicModel):
         tags=("nonparametric", "several collections", "sparse"),
         evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
-    }  # fmt: skip
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
+    why_only: ClassVar[str] = (
+        "its token steps move masks and ghosts with the words of Dirichlet topics integrated out; it takes no others"
+    )
 
     alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.5, benchmark=40.0)
     epsilon: float = option(0.5, small=0.9, benchmark=0.5)
     a1: float = option(2.0, small=2.0, benchmark=1.0)
     a2: float = option(2.0, small=1.0, benchmark=100.0)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    topics: TopicSide = Dirichlet()
     lengths: Lengths = option("task")
 
     def __post_init__(self):
@@ -131,6 +131,20 @@ class SparseTransfer(CollapsedTopicModel):
             raise ValueError(
                 f"sparse_transfer: lengths: expected one of {', '.join(LENGTHS)}, found {self.lengths!r}"
             )
+
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",)}
+
+    @override
+    def most_topics(self, design: Design) -> int:
+        """See `TwoSidedModel.most_topics`: as many as there are tokens."""
+        return int(np.sum(design.doc_lengths))
+
+    @override
+    def n_represented(self, latents: Latents) -> int:
+        return latents["shape"].size
 
     def tasks(self, group: np.ndarray | None) -> np.ndarray:
         """Tasks of the documents; an error where the corpus has none."""
@@ -246,7 +260,7 @@ class SparseTransfer(CollapsedTopicModel):
         group, alpha = self.tasks(corpus.group), float(hyper["alpha"])
         topics = [marginal.log_topic(pattern_of(n, group, corpus.n_groups)) for n in counts]
         terms = sum(topics, alpha * marginal.log_without_words(self.epsilon) + len(topics) * np.log(alpha))
-        return marginal.total(terms) + self.log_likelihood({"z": z, **hyper}, corpus)
+        return marginal.total(terms) + self.log_words(z, corpus, hyper)
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All partitions of the tokens."""
@@ -271,10 +285,9 @@ class SparseTransfer(CollapsedTopicModel):
             "mean_shape": np.asarray(shape[in_use].mean() if in_use.any() else 0.0),
         }
 
-    @classmethod
     @override
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        return sparse_transfer_kernels(toolbox)
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return sparse_transfer_kernels(room)
 
     @property
     @override
@@ -291,7 +304,14 @@ class SparseTransfer(CollapsedTopicModel):
     def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         self.tasks(corpus.group)
         return reference.sparse_transfer(
-            corpus, truncation, self.alpha, self.epsilon, self.eta, self.a1, self.a2, self.lengths
+            corpus,
+            truncation,
+            self.alpha,
+            self.epsilon,
+            self.hyperparameters()["eta"],
+            self.a1,
+            self.a2,
+            self.lengths,
         )
 
     def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
@@ -307,6 +327,3 @@ def _marginal(model: SparseTransfer, task_lengths: tuple[tuple[int, ...], ...]) 
     """Weights of topics, shared by all assignments of tokens; `model` is hashed by its hyperparameters."""
     weights = [Weight.of(np.array(lengths, np.int64), model.lengths) for lengths in task_lengths]
     return TopicMarginal.unbounded(weights, model.a1, model.a2, model.epsilon)
-
-
-SparseTransfer.kernels = SparseTransfer.kernels_of(kernels)

@@ -171,7 +171,7 @@ def test_the_evidence_page_when_nothing_is_stored(tmp_path):
     page = evidence.evidence_page(Archive(tmp_path).records())
     assert "Not run." in page
     assert page.partition("## Mutants")[0].count("not run") == len(RUNGS) * sum(
-        len(cls.kernels) for cls in MODELS.values()
+        len(cls().kernels) for cls in MODELS.values()
     )
 
 

@@ -3,33 +3,27 @@
 import itertools
 import math
 from collections import Counter
-from importlib import import_module
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
+from bnpzoo.kernels.pitman_yor import hyper, state, sweeps, tables
+from bnpzoo.kernels.pitman_yor import tokens as tokens_module
 from bnpzoo.kernels.pitman_yor.seats import SCHEMES
+from bnpzoo.kernels.toolbox import jit, token_pass
 from scipy.special import gammaln, logsumexp
 
-PARTS = (
-    "pitman_yor.sweeps",
-    "pitman_yor.state",
-    "pitman_yor.tokens",
-    "pitman_yor.tables",
-    "pitman_yor.hyper",
-    "toolbox.token_pass",
-    "toolbox.jit",
-)
+PARTS = (sweeps, state, tokens_module, tables, hyper, token_pass, jit)
 
 
 class Plain:
     """Modules of the kernels in plain Python, perhaps with changes in their source."""
 
     def __init__(self, *changes):
-        name = load_toolbox(PLAIN_PYTHON, *changes).__name__
+        room = load_room(PLAIN_PYTHON, *changes)
         for part in PARTS:
-            setattr(self, part.rpartition(".")[2], import_module(f"{name}.{part}"))
+            setattr(self, part.__name__.rpartition(".")[2], room(part))
 
 
 PLAIN = Plain()

@@ -1,10 +1,8 @@
 """Whole sweeps of the Pitman-Yor kernels: counts, one stream of numbers, explicit bases, bad input."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.kernels.pitman_yor import sweeps
 from bnpzoo.kernels.pitman_yor.seats import SCHEMES
 from bnpzoo.kernels.pitman_yor.tokens import sparse_block, weigh_all
@@ -137,7 +135,7 @@ def test_any_tokens_of_a_word_head_its_tables(seeds_change):
 @pytest.mark.parametrize("same_word", [True, False])
 @pytest.mark.parametrize("sweep", ["sparse_sweep", "explicit_sweep"])
 def test_plain_python_draws_the_same(sweep, same_word):
-    plain = import_module(f"{load_toolbox(PLAIN_PYTHON).__name__}.pitman_yor.sweeps")
+    plain = load_room(PLAIN_PYTHON)(sweeps)
     start = random_state(same_word)
     sweeps.sparse_sweep(np.random.default_rng(0), start)
     states = []

@@ -2,17 +2,17 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ...contract import Design, Latents
+from ....kernels.hdp import documents
+from ....kernels.toolbox.sides import State
+from ...contract import Design, Latents, Room
 from ...corpus import Corpus
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance, doc_topic_counts
 from ..collapsed import prior_arrays
-from ..topics import part
 from ..two_sided import TwoSidedModel
 from .sticks import GrowingSticks, log_tables, seat_tokens
 
@@ -102,9 +102,9 @@ class HdpFamily(TwoSidedModel):
         return self.groups(corpus.group, corpus.n_documents)
 
     @override
-    def load_documents(self, toolbox: ModuleType, latents: Latents, corpus: Corpus) -> Any:
+    def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         alpha0 = self.alpha0_of(latents)
-        return part(toolbox, "hdp.documents").stick_documents(
+        return room(documents).stick_documents(
             latents["root"],
             self.tasks_of(latents),
             {name: latents[name] for name in ("alpha", "gamma")} | {"alpha0": alpha0 or 0.0},
@@ -113,13 +113,12 @@ class HdpFamily(TwoSidedModel):
         )
 
     @override
-    def snapshot_documents(self, state: Any) -> Latents:
-        k = int(state.topics.n_topics[0])
-        documents = state.documents
+    def snapshot_documents(self, state: State) -> Latents:
+        side, k = state.documents, int(state.topics.n_topics[0])
         return {
-            "root": np.append(documents.root[:k], documents.root_rest[0]),
-            "alpha": documents.alpha.copy(),
-            "gamma": np.array(documents.gamma[0]),
+            "root": np.append(side.root[:k], side.root_rest[0]),
+            "alpha": side.alpha.copy(),
+            "gamma": np.array(side.gamma[0]),
         }
 
 

@@ -4,16 +4,16 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from numbers import Integral
-from types import ModuleType
 from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ...contract import Design, Hyperparameter, Latents
+from ....kernels.lda import documents
+from ....kernels.toolbox.sides import State
+from ...contract import Design, Hyperparameter, Latents, Room
 from ...corpus import Corpus, CorpusError
 from ...toolbox.draws import draw_dirichlet
 from ..collapsed import CollapsedTopicModel, prior_arrays
-from ..topics import part
 from ..two_sided import TwoSidedModel
 from . import reference
 
@@ -130,11 +130,10 @@ class LdaFamily(TwoSidedModel, FiniteFamily):
         return {"z": labels, "alpha": np.asarray(draw["alpha"])}, np.arange(self.n_topics)
 
     @override
-    def load_documents(self, toolbox: ModuleType, latents: Latents, corpus: Corpus) -> Any:
+    def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         may_have = self.may_have(np.size(latents["alpha"]))
-        documents = part(toolbox, "lda.documents")
-        return documents.finite_documents(may_have, latents["alpha"], prior_arrays(self)["alpha"])
+        return room(documents).finite_documents(may_have, latents["alpha"], prior_arrays(self)["alpha"])
 
     @override
-    def snapshot_documents(self, state: Any) -> Latents:
+    def snapshot_documents(self, state: State) -> Latents:
         return {"alpha": state.documents.alpha.copy()}

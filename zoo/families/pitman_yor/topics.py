@@ -12,20 +12,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from numbers import Real
-from types import ModuleType
 from typing import Any, ClassVar, Literal, get_args, override
 
 import numpy as np
 from scipy.special import gammaln
 
-from ...contract import Design, Gamma, Hyperparameter, Latents, Quantities
+from ....kernels.pitman_yor import counts, explicit, topics
+from ....kernels.toolbox.sides import State, Tokens
+from ...contract import Design, Gamma, Hyperparameter, Latents, Quantities, Room
 from ...corpus import Corpus, CorpusError
 from ...corpus.associations import Associations
 from ...priors import Beta, Range
-from ...settings import option, setting
+from ...settings import setting
 from ...toolbox.draws import draw_dirichlet
 from ...toolbox.laws import log_sequences, topic_word_counts
-from ..topics import DENSE, SPARSE, Sampler, TopicSide, part
+from ..topics import Sampler, TopicSide, dense, sparse
 from . import reference
 from .marginal import Cell, log_sum_over_tables
 from .restaurants import Cells, draw_sizes, log_rising, seat
@@ -66,8 +67,8 @@ class PitmanYor(TopicSide):
     eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
     b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, benchmark=10.0)
     a: Hyperparameter = setting(0.7, range=DISCOUNT, fixed=0.6, benchmark=0.7)
-    base: Base = option("shared")
-    transformed: bool = option(False)
+    base: Base = "shared"
+    transformed: bool = False
 
     def __post_init__(self):
         super().__post_init__()
@@ -128,14 +129,14 @@ class PitmanYor(TopicSide):
         base, associations = self.base_of_group(design.n_groups), self.associations_of(design)
         shape = (int(base.max()) + 1, n_topics)
         shapes = np.full(design.n_words, float(latents["eta"]))
-        topics = np.reshape([draw_dirichlet(shapes, rng) for _ in range(np.prod(shape))], (*shape, -1))
+        phi0 = np.reshape([draw_dirichlet(shapes, rng) for _ in range(np.prod(shape))], (*shape, -1))
         words, association = np.zeros(z.size, np.int32), np.full(z.size, -1)
         restaurant = _restaurants(z, n_topics, design)
         for r in np.unique(restaurant):
             g, k = divmod(r, n_topics)
             customers = rng.permutation(np.flatnonzero(restaurant == r))
             table = seat(customers.size, float(b[k]), a, rng)
-            sent = rng.choice(design.n_words, size=table.max() + 1, p=topics[base[g], k])
+            sent = rng.choice(design.n_words, size=table.max() + 1, p=phi0[base[g], k])
             served = associations.draw(g, sent, rng)
             words[customers] = served[table]
             for w in np.unique(served):
@@ -307,23 +308,21 @@ class PitmanYor(TopicSide):
             "tables": "table counts, drawn apart from the tokens",
             "seating": "Chinese restaurants, who sits where summed out",
         }
-        explicit = "table indicators; tokens given explicit bases; a token costs as much as there are topics"
-        dense = "table indicators as in forced; a token costs as much as there are topics"
+        given_bases = "table indicators; tokens given explicit bases; a token costs as much as there are topics"
+        every_topic = "table indicators as in forced; a token costs as much as there are topics"
         return {
-            name: Sampler(SPARSE, about, scheme=name, token_step="reversible")
+            name: Sampler(about, sparse, scheme=name, token_step="reversible")
             for name, about in schemes.items()
         } | {
-            "dense": Sampler(DENSE, dense, "forced", "reversible"),
-            "explicit": Sampler(
-                "pitman_yor.explicit:explicit_sweep", explicit, "forced", "augmented", opens_topics=False
-            ),
+            "dense": Sampler(every_topic, dense, "forced", "reversible"),
+            "explicit": Sampler(given_bases, _explicit, "forced", "augmented", opens_topics=False),
         }
 
     @override
     def load(
         self,
-        toolbox: ModuleType,
-        tokens: Any,
+        room: Room,
+        tokens: Tokens,
         latents: Latents,
         corpus: Corpus,
         capacity: int,
@@ -337,7 +336,7 @@ class PitmanYor(TopicSide):
             )
         associations = self.associations_of(corpus)
         matrices = {name: getattr(associations, name) for name in ("row_ptr", "column", "weight")}
-        return part(toolbox, "pitman_yor.topics").pitman_yor_topics(
+        return room(topics).pitman_yor_topics(
             tokens,
             corpus.group_of_doc,
             corpus.n_words,
@@ -352,8 +351,12 @@ class PitmanYor(TopicSide):
         )
 
     @override
-    def snapshot(self, toolbox: ModuleType, state: Any) -> Latents:
-        return part(toolbox, "pitman_yor.counts").snapshot(state.tokens, state.topics)
+    def snapshot(self, room: Room, state: State) -> Latents:
+        return room(counts).snapshot(state.tokens, state.topics)
+
+
+def _explicit(room: Room) -> Callable[..., bool]:
+    return room(explicit).explicit_sweep
 
 
 def _token_groups(data: Corpus | Design) -> np.ndarray:
