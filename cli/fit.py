@@ -62,7 +62,7 @@ def fit(
     better).
     """
     from ..diagnostics.compare import compare, labelled
-    from ..diagnostics.heldout import document_completion, posterior_topics
+    from ..diagnostics.heldout import document_completion, posterior_predictives
     from ..zoo.inference import check, sample, save
 
     model = make_model(name, settings)
@@ -79,7 +79,9 @@ def fit(
         save(tree, out_file)
         say(f"Wrote {out_file}", console=err)
     comparison = compare(labelled([tree]))
-    held_out = None if test is None else document_completion(posterior_topics(tree, test), test, seed=seed)
+    held_out = (
+        None if test is None else document_completion(posterior_predictives(tree, test), test, seed=seed)
+    )
     if as_json:
         print_json(_summary(model, comparison, held_out) | {"fit": out_file})
     else:

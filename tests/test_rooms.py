@@ -12,7 +12,7 @@ FLOORS = {
     "kernels": (("toolbox",), ("lda", "hdp", "buffet"), ("pitman_yor",)),
     "zoo": (
         ("priors", "files", "corpus"),
-        ("settings",),
+        ("settings", "predictive"),
         ("contract", "formats"),
         ("toolbox",),
         ("families", "designs"),

@@ -10,6 +10,8 @@ import numpy as np
 from .corpus import Corpus
 from .corpus.associations import Associations
 from .corpus.fields import Covariate
+from .predictive import FrozenTopics as FrozenTopics
+from .predictive import Predictive
 from .priors import Beta as Beta
 from .priors import Gamma as Gamma
 from .priors import Hyperparameter as Hyperparameter
@@ -39,7 +41,10 @@ class Card:
     Attributes
     ----------
     id, title, summary : str
-    citation, bibtex_key : str
+    citation : str
+    source : str
+        Authors and year, as a table of models has them.
+    bibtex_key : str
     equations : tuple of Equation
     errata : tuple of str
         Where this package differs from the printed source, and why.
@@ -52,6 +57,7 @@ class Card:
     title: str
     summary: str
     citation: str
+    source: str
     bibtex_key: str
     equations: tuple[Equation, ...] = ()
     errata: tuple[str, ...] = ()
@@ -117,30 +123,6 @@ class Simulation(NamedTuple):
 
     latents: Latents
     corpus: Corpus
-
-
-class FrozenTopics(NamedTuple):
-    """All that new documents need from a posterior draw.
-
-    Attributes
-    ----------
-    words : float (K, V) or (G, K, V)
-        Posterior mean word distribution of each topic, by group where topics differ between groups. In a
-        nonparametric model the last row stands for all topics that have not been seen yet.
-    prior : float (G, K)
-        Dirichlet parameters of a new document's topic proportions, by group.
-    inclusion : float (G, K), optional
-        Probability that a topic is on in a new document, for models where a document has some topics only.
-        Its length is then negative binomial, of size the sum of `prior` over its topics and probability 1/2.
-    """
-
-    words: np.ndarray
-    prior: np.ndarray
-    inclusion: np.ndarray | None = None
-
-    def words_of(self, group: int) -> np.ndarray:
-        """Word distributions of the topics in a group, float (K, V)."""
-        return self.words if self.words.ndim == 2 else self.words[group]
 
 
 class Probes(NamedTuple):
@@ -345,6 +327,10 @@ class Model(HasSettings, ABC):
     @abstractmethod
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """Topics and document prior for new documents, given one posterior draw."""
+
+    def predictive(self, latents: Latents, corpus: Corpus) -> Predictive:
+        """Return what one posterior draw says of new documents: its frozen topics, or what a model knows."""
+        return self.frozen_topics(latents, corpus)
 
     @abstractmethod
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:

@@ -155,6 +155,14 @@ class HasSettings:
         }
         return replace(self, **values, **held)
 
+    def replaced(self, **values: Any) -> Self:
+        """Copy of it with other values of some settings, be they its own or those of its parts."""
+        held = {name: part for name, part in self.arguments().items() if isinstance(part, HasSettings)}
+        for field_name, part in held.items():
+            names = {name for inner in part.parts() for name in inner.own_settings()}
+            held[field_name] = part.replaced(**{name: values.pop(name) for name in names & values.keys()})
+        return replace(self, **held | values)
+
     def check_hyperparameters(self) -> None:
         """Raise ValueError unless every hyperparameter of its own is in its range, or has a prior on it."""
         for name, known in self.own_settings().items():

@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -136,7 +136,7 @@ class Case:
         if self.rung == "reference":
             return model.set_to("reference")
         purpose = "fixed" if (self.rung, self.budget) == ("oracle", "ci") else "prior"
-        return replace(model.set_to(purpose), **model.kernel(self.variant).requires)
+        return model.set_to(purpose).replaced(**model.kernel(self.variant).requires)
 
     @property
     def fingerprint(self) -> str:

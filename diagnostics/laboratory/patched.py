@@ -15,6 +15,7 @@ from typing import cast
 from ... import kernels
 from ...kernels.toolbox.jit import CACHE_DIRECTORY
 from ...zoo.contract import Room, original
+from ...zoo.settings import HasSettings
 
 SOURCE = Path(kernels.__file__).parent
 
@@ -120,8 +121,8 @@ class Mutant:
     Attributes
     ----------
     id : str
-    models : tuple of str
-        Models whose sampler it makes wrong.
+    concerns : tuple of type
+        Classes of models, or of sides that models hold, whose samplers it makes wrong.
     change : Change
     about : str
         What is wrong.
@@ -130,7 +131,7 @@ class Mutant:
     """
 
     id: str
-    models: tuple[str, ...]
+    concerns: tuple[type[HasSettings], ...]
     change: Change
     about: str
     variant: str = "sparse"

@@ -114,7 +114,7 @@ def test_it_climbs(rung):
 
 
 def test_every_mutant_has_its_rung():
-    own = {m.id for m in COLLECTIONS_MUTANTS if "cclda" in m.models}
+    own = {m.id for m in COLLECTIONS_MUTANTS if Cclda in m.concerns}
     assert own == {f"cclda-{name}" for name in FOUND_BY_JOINT + FOUND_BY_SEQUENTIAL}
 
 

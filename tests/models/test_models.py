@@ -22,18 +22,9 @@ def associations(n_words):
 
 DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]), associations=associations(6))
 MICRO = Corpus([0, 0, 1, 2, 1], [0, 3, 5], n_words=3, group=[0, 1], associations=associations(3))
-FIXED = {
-    "lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
-    "group_lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
-    "hdp": {"gamma": 1.5, "alpha": 0.8, "eta": 0.5},
-    "mt_hdp": {"gamma": 1.5, "alpha0": 1.2, "alpha": 0.8, "eta": 0.5},
-    "sparse_transfer": {"alpha": 1.5, "epsilon": 0.6, "a1": 2.0, "a2": 1.0, "eta": 0.5},
-    "focused": {"alpha": 1.5, "gamma": 1.2, "eta": 0.5},
-    "tpyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": 1.3, "a": 0.6},
-    "hpyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": -0.2, "a": 0.6},
-    "pyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": 1.3, "a": 0.0},
-    "cclda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5, "delta": 0.4, "gamma0": 1.5, "gamma1": 0.8},
-}
+EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
+"""Values in place of those of the settings, at which a hyperparameter is what it seldom is."""
+
 LENGTHS_ARE_DATA = {"sparse_transfer", "focused"}
 
 every_model = pytest.mark.parametrize("model_id", MODELS)
@@ -44,6 +35,11 @@ every_exact_variant = pytest.mark.parametrize(
     ("model_id", "variant"),
     [(name, v) for name, cls in MODELS.items() for v, kernel in cls().kernels.items() if kernel.exact],
 )
+
+
+def fixed(model_id):
+    """Model with all hyperparameters fixed."""
+    return get(model_id).set_to("fixed").replaced(**EDGES.get(model_id, {}))
 
 
 def simulated(model_id, seed=0, variant=None, **hyper):
@@ -62,6 +58,16 @@ def test_card_names_the_model(model_id):
 
 
 @every_model
+def test_settings_tell_hyperparameters_apart(model_id):
+    model = get(model_id)
+    for purpose in ("fixed", "benchmark"):
+        assert model.set_to(purpose).sampled() == ()
+    values = list(model.set_to("fixed").hyperparameters().values())
+    assert len({*values}) == len(values)  # or no test of values could see that two are swapped
+    assert set(model.set_to("prior").sampled()) == {*model.hyperparameters()}
+
+
+@every_model
 def test_generator_keeps_the_design(model_id):
     _, (latents, corpus) = simulated(model_id)
     assert np.array_equal(corpus.doc_lengths, DESIGN.doc_lengths)
@@ -72,7 +78,8 @@ def test_generator_keeps_the_design(model_id):
 @every_model
 def test_log_joint_and_quantities_are_finite(model_id):
     for seed in range(5):
-        model, (latents, corpus) = simulated(model_id, seed, **FIXED[model_id])
+        model = fixed(model_id)
+        latents, corpus = model.simulate(DESIGN, np.random.default_rng(seed))
         assert np.isfinite(model.log_joint(latents, corpus))
         for name, value in model.quantities(latents, corpus).items():
             assert np.all(np.isfinite(value)), name
@@ -111,7 +118,8 @@ def test_snapshot_is_a_copy(model_id, variant):
 
 @every_model
 def test_fixed_hyperparameters_stay(model_id):
-    model, (latents, corpus) = simulated(model_id, 1, **FIXED[model_id])
+    model = fixed(model_id)
+    latents, corpus = model.simulate(DESIGN, np.random.default_rng(1))
     assert model.sampled() == ()
     kernel = model.kernel()
     state = kernel.load(latents, corpus, model)
@@ -125,7 +133,7 @@ def test_fixed_hyperparameters_stay(model_id):
 
 @every_model
 def test_marginal_sums_to_one_over_words_and_topics(model_id):
-    model = get(model_id, **FIXED[model_id])
+    model = fixed(model_id)
     hyper = model.draw_hyperparameters(Design.of(MICRO), np.random.default_rng(0))
 
     def total(n_words):
@@ -144,7 +152,7 @@ def test_marginal_sums_to_one_over_words_and_topics(model_id):
 @every_model
 def test_generator_agrees_with_the_marginal(model_id):
     """Frequencies of simulated topics against their exact probabilities, at the stated false-alarm rate."""
-    model = get(model_id, **FIXED[model_id])
+    model = fixed(model_id)
     design = Design(np.array([3, 2]), 1, group=np.array([0, 1]), associations=associations(1))
     corpus = design.corpus(np.zeros(5, int))
     rng = np.random.default_rng(0)
@@ -166,7 +174,7 @@ def test_generator_agrees_with_the_marginal(model_id):
 
 @every_exact_variant
 def test_kernel_agrees_with_the_oracle(model_id, variant):
-    model = get(model_id, **FIXED[model_id])
+    model = fixed(model_id)
     subject = ModelSubject(model, Design.of(MICRO), variant)
     verdict = agrees_with_oracle(
         subject, Oracle.of_model(model, MICRO), MICRO, draws=5_000, false_alarm_rate=FALSE_ALARM_RATE

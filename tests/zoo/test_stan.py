@@ -10,10 +10,10 @@ import bnpzoo
 import jax
 import numpy as np
 import pytest
-from bnpzoo.zoo.contract import Beta, Gamma
 from bnpzoo.zoo.families.buffet import reference
 from bnpzoo.zoo.families.buffet.lengths import LENGTHS
 from bnpzoo.zoo.inference import stan
+from bnpzoo.zoo.models import MODELS
 from bnpzoo.zoo.toolbox.stan_data import stan_priors
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
@@ -29,19 +29,6 @@ log_densities = [[posterior.log_prob(point) for point in job["points"]] for post
 json.dump(log_densities, open(sys.argv[2], "w"))
 """
 
-PRIOR = Gamma(1.5, 2.0)
-MODELS = {
-    "lda": {"n_topics": 3, "alpha": PRIOR, "eta": PRIOR},
-    "group_lda": {"n_topics": 2, "alpha": PRIOR, "eta": PRIOR},
-    "hdp": {"gamma": PRIOR, "alpha": PRIOR, "eta": PRIOR},
-    "mt_hdp": {"gamma": PRIOR, "alpha0": PRIOR, "alpha": PRIOR, "eta": PRIOR},
-    "sparse_transfer": {"alpha": PRIOR, "eta": PRIOR},
-    "focused": {"alpha": PRIOR, "gamma": PRIOR, "eta": PRIOR},
-    "cclda": {"n_topics": 2, **dict.fromkeys(("alpha", "eta", "delta", "gamma0", "gamma1"), PRIOR)},
-    "tpyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": PRIOR, "a": Beta(2.0, 1.5)},
-    "hpyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": -0.2, "a": 0.4},
-    "pyp": {"n_topics": 2, "alpha": PRIOR, "gamma": PRIOR, "b": PRIOR, "a": 0.7},
-}
 BLOCKS = ("gamma", "alpha0", "alpha", "eta", "delta", "gamma0", "gamma1", "b", "a", "sticks", "log_sticks",
           "shape", "tasks_log_h", "tasks_x", "weight_log_h", "weight_x", "strength_log_h", "strength_x",
           "theta_log_h", "theta_x", "g_log_h", "g_x", "phi_log_h", "phi_x", "sigma_log_h", "sigma_x",
@@ -63,26 +50,38 @@ def on_programs(names):
     return pytest.mark.parametrize("name", [pytest.param(name, marks=needs_pystan) for name in names])
 
 
-def references_of(name, corpus, truncation):
+def model_of(name, purpose):
+    """Model with a value or a prior of its own for each hyperparameter, so that no two can be swapped."""
+    model = bnpzoo.get(name).set_to(purpose)
+    if purpose == "fixed":
+        return model.replaced(**{"hpyp": {"b": -0.2}}.get(name, {}))
+    priors = model.hyperparameters().items()
+    return model.replaced(
+        **{key: type(prior)(1.5 + 0.1 * i, 2.0 - 0.1 * i) for i, (key, prior) in enumerate(priors)}
+    )
+
+
+def references_of(model, corpus, truncation):
     """NumPyro programs of a model and the data of the same Stan programs, one pair for each of its forms."""
-    model = bnpzoo.get(name, **MODELS[name])
-    if name != "sparse_transfer":
+    if model.card.id != "sparse_transfer":
         return [(model.reference.numpyro(corpus, truncation), model.reference.stan_data(corpus, truncation))]
     out = []
     for lengths, weak_limit in (*((form, False) for form in LENGTHS), ("task", True)):
-        model = bnpzoo.get(name, **MODELS[name], lengths=lengths)
-        program = reference.sparse_transfer(corpus, truncation, **vars(model), weak_limit=weak_limit)
+        made = model.replaced(lengths=lengths)
+        program = reference.sparse_transfer(corpus, truncation, **vars(made), weak_limit=weak_limit)
         data = reference.sparse_transfer_data(
-            corpus, truncation, model.epsilon, model.a1, model.a2, lengths, weak_limit
+            corpus, truncation, made.epsilon, made.a1, made.a2, lengths, weak_limit
         )
-        out.append((program, data | stan_priors(model)))
+        out.append((program, data | stan_priors(made)))
     return out
 
 
+@pytest.mark.parametrize("purpose", ["prior", "fixed"])
 @on_programs(MODELS)
-def test_log_density_differs_from_numpyro_by_a_constant(name, micro, tmp_path):
+def test_log_density_differs_from_numpyro_by_a_constant(name, purpose, micro, tmp_path):
     rng = np.random.default_rng(3)
-    programs, data = zip(*references_of(name, micro, 3), strict=True)
+    model = model_of(name, purpose)
+    programs, data = zip(*references_of(model, micro, 3), strict=True)
     with jax.enable_x64(True):
         seeded = handlers.seed(programs[0], jax.random.key(0))
         trace = handlers.trace(handlers.substitute(seeded, substitute_fn=init_to_uniform)).get_trace()

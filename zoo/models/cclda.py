@@ -65,6 +65,7 @@ class Cclda(FiniteFamily):
             "M. Paul and R. Girju. Cross-cultural analysis of blogs and forums with mixed-collection topic "
             "models. Conference on Empirical Methods in Natural Language Processing, pages 1408-1417, 2009."
         ),
+        source="Paul (2009); Paul & Girju (2009)",
         bibtex_key="paul2009cross",
         equations=(
             Equation("generative process", r"\theta_d \sim \mathrm{Dir}_K(\alpha_{g(d)})", "proportions"),

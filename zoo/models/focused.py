@@ -78,6 +78,7 @@ class Focused(TwoSidedModel):
             "application to focused topic modeling. International Conference on Machine Learning, "
             "pages 1151-1158, 2010."
         ),
+        source="Williamson, Wang, Heller & Blei (2010)",
         bibtex_key="williamson2010ibp",
         equations=(
             Equation(

@@ -43,6 +43,7 @@ class GroupLda(LdaFamily):
             "N. Ding, L. Xie and L. Du. Differential topic models. IEEE Transactions on Pattern Analysis and "
             "Machine Intelligence 37(2):230-242, 2015."
         ),
+        source="Blei, Ng & Jordan (2003)",
         bibtex_key="chen2015differential",
         equations=(
             Equation("Section 3", r"\theta_{gd} \sim \mathrm{Dir}_K(\alpha_g)", "proportions of a document"),

@@ -42,6 +42,7 @@ class Hdp(HdpFamily):
             "Y. W. Teh, M. I. Jordan, M. J. Beal and D. M. Blei. Hierarchical Dirichlet processes. "
             "Journal of the American Statistical Association 101(476):1566-1581, 2006."
         ),
+        source="Teh, Jordan, Beal & Blei (2006)",
         bibtex_key="teh2006hierarchical",
         equations=(
             Equation("Section 4.1", r"\beta \sim \mathrm{GEM}(\gamma)", "weights of the topics at the root"),

@@ -34,6 +34,7 @@ class Hpyp(PitmanYorFamily):
         title="Hierarchical Pitman-Yor topic model of several groups",
         summary="Groups of documents share topics, whose words follow power laws and differ between groups.",
         citation=CITATION,
+        source="Chen, Buntine, Ding, Xie & Du (2015)",
         bibtex_key="chen2015differential",
         equations=(
             *DOCUMENTS,

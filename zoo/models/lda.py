@@ -49,6 +49,7 @@ class Lda(LdaFamily):
             "D. M. Blei, A. Y. Ng and M. I. Jordan. Latent Dirichlet allocation. "
             "Journal of Machine Learning Research 3:993-1022, 2003."
         ),
+        source="Blei, Ng & Jordan (2003)",
         bibtex_key="blei2003latent",
         equations=(
             Equation("Section 3", r"\theta_d \sim \mathrm{Dir}_K(\alpha)", "topic proportions of a document"),

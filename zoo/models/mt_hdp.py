@@ -45,6 +45,7 @@ class MtHdp(HdpFamily):
             "A. Faisal, J. Gillberg, G. Leen and J. Peltonen. Transfer learning using a nonparametric sparse "
             "topic model. Neurocomputing 112:124-137, 2013. Section 2.3."
         ),
+        source="Faisal, Gillberg, Leen & Peltonen (2013), Section 2.3",
         bibtex_key="faisal2013transfer",
         equations=(
             Equation("Section 2.3", r"\beta \sim \mathrm{GEM}(\gamma)", "weights of the topics at the root"),

@@ -40,6 +40,7 @@ class Pyp(PitmanYorFamily):
             "C. Chen, W. Buntine, N. Ding, L. Xie and L. Du. Differential topic models. IEEE Transactions on "
             "Pattern Analysis and Machine Intelligence 37(2):230-242, 2015."
         ),
+        source="Sato & Nakagawa (2010)",
         bibtex_key="sato2010topic",
         equations=(
             *DOCUMENTS,

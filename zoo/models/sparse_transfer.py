@@ -80,6 +80,7 @@ class SparseTransfer(TwoSidedModel):
             "A. Faisal, J. Gillberg, G. Leen and J. Peltonen. Transfer learning using a nonparametric sparse "
             "topic model. Neurocomputing 112:124-137, 2013."
         ),
+        source="Faisal, Gillberg, Leen & Peltonen (2013)",
         bibtex_key="faisal2013transfer",
         equations=(
             Equation("Section 3, 1a", r"\gamma_k \sim \mathrm{Gamma}(a_1, a_2)", "strength of a topic"),

@@ -37,6 +37,7 @@ class Tpyp(PitmanYorFamily):
         title="Differential topic model (transformed Pitman-Yor process)",
         summary="Groups of documents share topics, with words of their own for them; power laws.",
         citation=CITATION,
+        source="Chen, Buntine, Ding, Xie & Du (2015)",
         bibtex_key="chen2015differential",
         equations=(
             *DOCUMENTS,

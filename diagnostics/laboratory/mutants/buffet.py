@@ -1,12 +1,14 @@
 """Deliberately wrong kernels of the sparse transfer and of the focused topic model; see `registry`."""
 
+from ....zoo.models.focused import Focused
+from ....zoo.models.sparse_transfer import SparseTransfer
 from ..patched import Change, Mutant
 
 STATE, TOKENS, MASKS, WEIGHTS = (f"buffet/{part}.py" for part in ("state", "tokens", "masks", "weights"))
 
 
 def _transfer(name: str, change: Change, about: str, variant: str = "masks") -> Mutant:
-    return Mutant(f"transfer-{name}", ("sparse_transfer",), change, about, variant)
+    return Mutant(f"transfer-{name}", (SparseTransfer,), change, about, variant)
 
 
 SPARSE_TRANSFER_MUTANTS: tuple[Mutant, ...] = (
@@ -138,7 +140,7 @@ SPARSE_TRANSFER_MUTANTS: tuple[Mutant, ...] = (
 
 
 def _focused(name: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(name, ("focused",), Change("buffet/focused.py", find, replace), about, "exact")
+    return Mutant(name, (Focused,), Change("buffet/focused.py", find, replace), about, "exact")
 
 
 FOCUSED_MUTANTS: tuple[Mutant, ...] = (

@@ -1,8 +1,10 @@
 """Deliberately wrong kernels of the hierarchical Dirichlet processes; see `registry`."""
 
+from ....zoo.families.hdp.family import HdpFamily
+from ....zoo.models.mt_hdp import MtHdp
 from ..patched import Change, Mutant
 
-STICKS = ("hdp", "mt_hdp")
+STICKS = (HdpFamily,)
 DROP = "    drop_empty_topics(state.tokens, state.documents, state.topics)\n"
 TABLES = """\
     tables = draw_tables(rng, state.tokens, state.documents, state.scratch, state.topics.n_topics[0])
@@ -66,7 +68,7 @@ HDP_MUTANTS: tuple[Mutant, ...] = (
         "topics are renumbered after their tables are drawn, and before the sticks are",
     ),
     Mutant(
-        "task-concentration-ignored", ("mt_hdp",),
+        "task-concentration-ignored", (MtHdp,),
         Change(
             "hdp/sweeps.py",
             "shapes[:n_topics] = tables[g] + documents.alpha0[0] * documents.root[:n_topics]",
@@ -75,7 +77,7 @@ HDP_MUTANTS: tuple[Mutant, ...] = (
         "the sticks of a task are drawn as if alpha0 were 1",
     ),
     Mutant(
-        "task-tables-not-drawn", ("mt_hdp",),
+        "task-tables-not-drawn", (MtHdp,),
         Change(
             "hdp/sweeps.py",
             "at_root[g, k] = crt(rng, tables[g, k], documents.alpha0[0] * documents.root[k])",
@@ -84,7 +86,7 @@ HDP_MUTANTS: tuple[Mutant, ...] = (
         "every table of a document counts as a table of its task",
     ),
     Mutant(
-        "first-customer-forgotten", ("mt_hdp",),
+        "first-customer-forgotten", (MtHdp,),
         Change("hdp/sweeps.py", "            a += 1.0\n", "            a += 0.0\n"),
         "the sticks of a new topic are broken as if no token had chosen it",
     ),

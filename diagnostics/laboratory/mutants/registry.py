@@ -3,13 +3,17 @@
 A mutant is a small change in the source of the kernels, of the sort that a programmer makes.
 """
 
+from ....zoo.families.hdp.family import HdpFamily
+from ....zoo.models import MODELS
+from ....zoo.models.group_lda import GroupLda
+from ....zoo.models.lda import Lda
 from ..patched import Change, Mutant
 from .buffet import FOCUSED_MUTANTS, SPARSE_TRANSFER_MUTANTS
 from .hdp import HDP_MUTANTS
 from .lda import COLLECTIONS_MUTANTS
 from .pitman_yor import PITMAN_YOR_MUTANTS
 
-ALL = ("lda", "group_lda", "hdp", "mt_hdp")
+ALL = (Lda, GroupLda, HdpFamily)
 OLD = "coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)"
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -98,7 +102,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "the density of eta lacks one Gamma(V eta) a topic",
     ),
     Mutant(
-        "parts-forgotten", ("lda", "group_lda"),
+        "parts-forgotten", (Lda, GroupLda),
         Change("toolbox/random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
         "the rate of alpha lacks the factor K",
     ),
@@ -119,5 +123,6 @@ def mutant_by_id(mutant_id: str) -> Mutant:
 
 
 def mutants_of(model_id: str) -> list[Mutant]:
-    """Mutants that make a sampler of `model_id` wrong."""
-    return [mutant for mutant in MUTANTS if model_id in mutant.models]
+    """Mutants that make a sampler of `model_id` wrong: of its own, of its family and of what it holds."""
+    parts = MODELS[model_id]().parts()
+    return [mutant for mutant in MUTANTS if any(isinstance(part, mutant.concerns) for part in parts)]
