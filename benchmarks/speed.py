@@ -77,8 +77,7 @@ def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
     if case.synthetic:
         model = model.replaced(**SYNTHETIC)
     elif "label" in corpus.covariates:
-        group = corpus.covariates["label"]
-        corpus = bnpzoo.Corpus(corpus.words, corpus.doc_ptr, corpus.vocabulary, group=group)
+        corpus = corpus.grouped("label")
     if case.model == "tpyp":
         strength = cooccurrence(corpus, corpus, window=None)
         corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))

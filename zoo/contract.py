@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, override
 
 import numpy as np
 
-from .corpus import Corpus
+from .corpus import Corpus, CorpusError
 from .corpus.associations import Associations
 from .corpus.fields import Covariate
 from .predictive import FrozenTopics as FrozenTopics
@@ -67,17 +67,21 @@ class Card:
 
 @dataclass(frozen=True)
 class Design:
-    """All that is fixed when data are generated.
+    """All that is fixed when data are generated: all of a corpus but its words.
 
     Parameters
     ----------
     doc_lengths : int (D,)
     n_words : int
-    group : int (D,), optional
     n_groups : int, optional
         At least the largest group plus one, which is the default; a group may have no documents.
-    covariates : mapping of str to array (D, …), optional
-    associations : Associations, optional
+    group, covariates, associations, vocabulary, group_names, segment_ptr, covariate_names, in_order
+        As in `Corpus`; kept as they are given.
+
+    Raises
+    ------
+    CorpusError
+        There are fewer names than groups.
     """
 
     doc_lengths: np.ndarray
@@ -86,36 +90,36 @@ class Design:
     n_groups: int = 0
     covariates: Mapping[str, Covariate] = field(default_factory=dict)
     associations: Associations | None = None
+    vocabulary: np.ndarray | None = None
+    group_names: np.ndarray | None = None
+    segment_ptr: np.ndarray | None = None
+    covariate_names: Mapping[str, np.ndarray] = field(default_factory=dict)
+    in_order: bool = False
 
     def __post_init__(self):
         in_use = 1 if self.group is None else int(np.max(self.group, initial=0)) + 1
-        object.__setattr__(self, "n_groups", max(self.n_groups, in_use))
+        named = 0 if self.group_names is None else len(self.group_names)
+        n_groups = max(self.n_groups, in_use, named)
+        if named and named < n_groups:
+            raise CorpusError(f"group_names: expected {n_groups}, one a group, found {named}")
+        object.__setattr__(self, "n_groups", n_groups)
 
     @classmethod
     def of(cls, corpus: Corpus) -> "Design":
         """Design under which `corpus` could have been generated."""
-        return cls(
-            corpus.doc_lengths,
-            corpus.n_words,
-            corpus.group,
-            corpus.n_groups,
-            corpus.covariates,
-            corpus.associations,
-        )
+        return cls(**{f.name: getattr(corpus, f.name) for f in fields(cls)})
+
+    def with_lengths(self, doc_lengths: np.ndarray) -> "Design":
+        """Design of documents of other lengths, whose segments are not known."""
+        return replace(self, doc_lengths=doc_lengths, segment_ptr=None)
 
     def corpus(self, words: np.ndarray) -> Corpus:
         """Corpus of this design that holds `words`."""
         doc_ptr = np.concatenate([[0], np.cumsum(self.doc_lengths)])
-        names = None if self.group is None else [f"group {g}" for g in range(self.n_groups)]
-        return Corpus(
-            words,
-            doc_ptr,
-            n_words=self.n_words,
-            group=self.group,
-            group_names=None if names is None else np.array(names),
-            covariates=self.covariates,
-            associations=self.associations,
-        )
+        fixed = {f.name: getattr(self, f.name) for f in fields(Corpus) if f.name not in ("words", "doc_ptr")}
+        if self.group is not None and self.group_names is None:
+            fixed["group_names"] = [f"group {g}" for g in range(self.n_groups)]
+        return Corpus(words, doc_ptr, **fixed)
 
 
 class Simulation(NamedTuple):

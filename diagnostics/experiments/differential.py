@@ -279,16 +279,17 @@ def corpus_with_groups(path: str, groups: str | None) -> Corpus:
 
 
 def with_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
-    """Corpus without the tokens of other words than those `kept`, bool (V,), and without those words."""
-    token = kept[corpus.words]
-    lengths = np.bincount(corpus.doc_of[token], minlength=corpus.n_documents)
-    return Corpus(
-        (np.cumsum(kept) - 1)[corpus.words[token]],
-        np.concatenate([[0], np.cumsum(lengths)]),
+    """Corpus without the tokens of other words than those `kept`, bool (V,), and without those words.
+
+    Associations are gone: what the other words become is no longer among the words.
+    """
+    part = corpus.keep(kept[corpus.words])
+    return replace(
+        part,
+        words=(np.cumsum(kept) - 1)[part.words],
         vocabulary=corpus.vocabulary[kept],
-        group=corpus.group,
-        group_names=corpus.group_names,
-        in_order=corpus.in_order,
+        n_words=int(kept.sum()),
+        associations=None,
     )
 
 

@@ -318,21 +318,16 @@ def corpus_with_tasks(path: str, tasks: str, task_of_interest: int) -> Corpus:
         named = ", ".join(corpus.covariates) or "none"
         what = f"a covariate {tasks!r} of whole numbers" if tasks else "groups (or name a covariate)"
         raise CorpusError(f"{path}: expected {what} to tell tasks by, found covariates: {named}")
-    values = np.unique(group)
+    values, group = np.unique(group, return_inverse=True)
     if task_of_interest not in values:
         raise CorpusError(
             f"{path}: task of interest: expected one of {', '.join(map(str, values))}, "
             f"found {task_of_interest}"
         )
-    values = np.concatenate([[task_of_interest], values[values != task_of_interest]])
-    rank = {value: j for j, value in enumerate(values)}
-    return Corpus(
-        corpus.words,
-        corpus.doc_ptr,
-        vocabulary=corpus.vocabulary,
-        group=np.array([rank[value] for value in group]),
-        group_names=np.array([f"task {value}" for value in values]),
-    )
+    order = np.argsort(values != task_of_interest, kind="stable")
+    names = corpus.covariate_names.get(tasks) if tasks else corpus.group_names
+    names = np.array([f"task {value}" for value in values]) if names is None else names[values]
+    return corpus.with_groups(np.argsort(order)[group], names[order])
 
 
 def newsgroups() -> Corpus:

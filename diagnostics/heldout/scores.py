@@ -98,24 +98,14 @@ def split_documents(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     Returns
     -------
     observed, scored : Corpus
-        The same documents; of n tokens, ``n // 2`` are observed.
+        The same documents, and all that is known of them; of n tokens, ``n // 2`` are observed.
     """
     rng = np.random.default_rng(seed)
     shuffled = np.lexsort((rng.random(corpus.n_tokens), corpus.doc_of))
     rank = np.arange(corpus.n_tokens) - corpus.doc_ptr[corpus.doc_of]
-    first = rank < corpus.doc_lengths[corpus.doc_of] // 2
-
-    def part(tokens: np.ndarray) -> Corpus:
-        lengths = np.bincount(corpus.doc_of[tokens], minlength=corpus.n_documents)
-        return Corpus(
-            words=corpus.words[np.sort(tokens)],
-            doc_ptr=np.concatenate([[0], np.cumsum(lengths)]),
-            vocabulary=corpus.vocabulary,
-            group=corpus.group,
-            group_names=corpus.group_names,
-        )
-
-    return part(shuffled[first]), part(shuffled[~first])
+    observed = np.empty(corpus.n_tokens, bool)
+    observed[shuffled] = rank < corpus.doc_lengths[corpus.doc_of] // 2
+    return corpus.keep(observed), corpus.keep(~observed)
 
 
 def document_completion(

@@ -1,5 +1,7 @@
 """What every model of the registry must satisfy, from its contract alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
@@ -129,6 +131,23 @@ def test_fixed_hyperparameters_stay(model_id):
     after = kernel.snapshot(state)
     for name in model.hyperparameters():
         assert np.array_equal(after[name], latents[name]), name
+
+
+@every_model
+def test_data_have_all_that_their_design_fixes(model_id, differences):
+    design = replace(
+        DESIGN,
+        vocabulary=np.array([*"uvwxyz"]),
+        group_names=np.array(["north", "south"]),
+        segment_ptr=np.array([0, 2, 6, 15, 18, 19, 26]),
+        covariates={"label": np.arange(5)},
+        covariate_names={"label": np.array([*"abcde"])},
+        in_order=True,
+    )
+    model, rng = get(model_id), np.random.default_rng(0)
+    latents, corpus = model.simulate(design, rng)
+    for data in (corpus, model.resample_data(latents, Design.of(corpus), rng)):
+        assert not differences(data, design.corpus(data.words))
 
 
 @every_model

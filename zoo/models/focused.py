@@ -1,7 +1,7 @@
 """The focused topic model: the IBP compound Dirichlet process (Williamson, Wang, Heller and Blei 2010)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -182,7 +182,7 @@ class Focused(TwoSidedModel):
     def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
         n = np.size(design.doc_lengths)
         draws = _draw_prior(1, self.hyperparameters(), n, rng)
-        design = replace(design, doc_lengths=draw_lengths(draws.mass[0], np.arange(n), "document", rng))
+        design = design.with_lengths(draw_lengths(draws.mass[0], np.arange(n), "document", rng))
         latents = _seat_tokens(draws.one(0), design.doc_lengths, rng)
         latents["eta"] = self.draw_hyperparameters(design, rng)["eta"]
         return Simulation(latents, self.resample_data(latents, design, rng))

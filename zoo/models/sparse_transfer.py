@@ -1,7 +1,7 @@
 """The sparse transfer topic model (Faisal, Gillberg, Leen and Peltonen 2013)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, override
 
@@ -183,7 +183,7 @@ class SparseTransfer(TwoSidedModel):
         group = self.tasks(design.group)
         hyper = self.draw_hyperparameters(design, rng)
         draws = self._draw_prior(1, self.alpha, design.n_groups, rng)
-        design = replace(design, doc_lengths=draw_lengths(draws.mass[0], group, self.lengths, rng))
+        design = design.with_lengths(draw_lengths(draws.mass[0], group, self.lengths, rng))
         latents = seat_tokens(draws.one(0), design.doc_lengths, group, rng) | {"eta": hyper["eta"]}
         return Simulation(latents, self.resample_data(latents, design, rng))
 
