@@ -7,7 +7,7 @@ import typer
 
 from .console import VERDICTS, err, print_json, print_table, say
 from .evaluate import record
-from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, make_model, read_corpus
+from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, Topics, make_model, read_corpus
 
 if TYPE_CHECKING:
     from ..diagnostics.compare import Comparison
@@ -21,6 +21,7 @@ SPLIT = "is_test"
 def fit(
     name: ModelName,
     corpus_file: CorpusFile,
+    topics: Topics = None,
     settings: Settings = [],  # noqa: B006 (typer copies it)
     backend: Annotated[
         str, typer.Option(help="kernel (fast, exact), numpyro or stan (truncated references).")
@@ -65,7 +66,7 @@ def fit(
     from ..diagnostics.heldout import document_completion, posterior_predictives
     from ..zoo.inference import check, sample, save
 
-    model = make_model(name, settings)
+    model = make_model(name, settings, topics)
     corpus, test = _parts(read_corpus(corpus_file, groups=groups), split)
     check(model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint)
     announce(model, corpus)
@@ -125,8 +126,8 @@ def _print_summary(comparison: "Comparison", held_out: "HeldOut | None") -> None
         ],
     )
     say(comparison.headline(), VERDICTS[comparison.verdict])
-    topics = next(row for row in comparison.rows if row.quantity == "n_topics")
-    say(f"Occupied topics: {topics.mean[label]:.1f} on average")
+    occupied = next(row for row in comparison.rows if row.quantity == "n_topics")
+    say(f"Occupied topics: {occupied.mean[label]:.1f} on average")
     if held_out is not None:
         score = f"{held_out.perplexity:.1f} ± {held_out.standard_error:.1f}"
         say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")

@@ -52,11 +52,11 @@ def get(model_id: str, *, topics: TopicSide | str | None = None, **arguments: An
 
 
 def combinations() -> list[tuple[str, str]]:
-    """All models with each of the topic sides that they take; "" where they have topics of their own kind."""
+    """All models with each of the topic sides that they take, by name; "" for what they hold by default."""
     return [
         (model_id, name)
         for model_id, cls in MODELS.items()
-        for name in (cls.topic_sides if issubclass(cls, TwoSidedModel) else ("",))
+        for name in ("", *(list(cls.topic_sides)[1:] if issubclass(cls, TwoSidedModel) else ()))
     ]
 
 
