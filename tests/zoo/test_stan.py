@@ -13,7 +13,7 @@ import pytest
 from bnpzoo.zoo.families.buffet import reference
 from bnpzoo.zoo.families.buffet.lengths import LENGTHS
 from bnpzoo.zoo.inference import stan
-from bnpzoo.zoo.models import MODELS
+from bnpzoo.zoo.models import combinations
 from bnpzoo.zoo.toolbox.stan_data import stan_priors
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
@@ -50,9 +50,24 @@ def on_programs(names):
     return pytest.mark.parametrize("name", [pytest.param(name, marks=needs_pystan) for name in names])
 
 
+MODELS = [f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations()] + ["lda/asymmetric"]
+
+
+def make(name):
+    """Model and topics by name."""
+    model_id, _, form = name.partition("/")
+    if form == "asymmetric":
+        return bnpzoo.get(model_id, symmetric=False)
+    return bnpzoo.get(model_id, topics=form or None)
+
+
+def program_of(model):
+    return stan.program_text(model.reference.stan_program, model.reference.stan_includes)
+
+
 def model_of(name, purpose):
     """Model with a value or a prior of its own for each hyperparameter, so that no two can be swapped."""
-    model = bnpzoo.get(name).set_to(purpose)
+    model = make(name).set_to(purpose)
     if purpose == "fixed":
         return model.replaced(**{"hpyp": {"b": -0.2}}.get(name, {}))
     priors = model.hyperparameters().items()
@@ -68,7 +83,8 @@ def references_of(model, corpus, truncation):
     out = []
     for lengths, weak_limit in (*((form, False) for form in LENGTHS), ("task", True)):
         made = model.replaced(lengths=lengths)
-        program = reference.sparse_transfer(corpus, truncation, **vars(made), weak_limit=weak_limit)
+        own = {key: value for key, value in made.spelled().items() if key != "topics"}
+        program = reference.sparse_transfer(corpus, truncation, **own, weak_limit=weak_limit)
         data = reference.sparse_transfer_data(
             corpus, truncation, made.epsilon, made.a1, made.a2, lengths, weak_limit
         )
@@ -99,7 +115,7 @@ def test_log_density_differs_from_numpyro_by_a_constant(name, purpose, micro, tm
     data = [{key: np.asarray(value).tolist() for key, value in d.items()} for d in data]
     flat = [np.concatenate([np.ravel(block) for block in point.values()]).tolist() for point in points]
     job = {
-        "program": stan.program_text(bnpzoo.get(name).reference.stan_program),
+        "program": program_of(model),
         "data": data,
         "points": flat,
     }
@@ -134,7 +150,7 @@ def test_posterior_equals_enumeration(name, micro, deviations):
     for site in set(sizes) & set(draws):
         assert draws[site].shape == (2, 1000, *sizes[site])
         np.testing.assert_allclose(draws[site].sum(-1), 1.0, rtol=1e-12)
-    assert draws["alpha"].shape == ((2, 1000, 2) if name == "mt_hdp" else (2, 1000))
+    assert draws["alpha"].shape == (2, 1000, *{"lda": (1,), "hdp": (), "mt_hdp": (2,)}[name])
     assert (draws["alpha"] == FIXED[name]["alpha"]).all()
     assert (draws["theta"][0] != draws["theta"][1]).any()
     assert {key: (values.shape, values.dtype.kind) for key, values in result["stats"].items()} == {
@@ -148,7 +164,7 @@ def test_posterior_equals_enumeration(name, micro, deviations):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_program_text_has_its_includes_in_place(name):
-    text = stan.program_text(bnpzoo.get(name).reference.stan_program)
+    text = program_of(make(name))
     assert "#include" not in text
     assert "vector log_dirichlet_weights(" in text
 
@@ -197,8 +213,8 @@ def test_cmdstan_is_preferred_and_returns_the_same_shapes(monkeypatch, micro, tm
     monkeypatch.setitem(sys.modules, "cmdstanpy", fake)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     result = stan.run(bnpzoo.get("hdp", **FIXED["hdp"]), micro, 2, 2, 10, 3, 0)
-    assert calls["source"] == stan.program_text("hdp")
-    assert calls["settings"]["data"]["T"] == 2
+    assert calls["source"] == stan.program_text("hdp", ("topics/dirichlet",))
+    assert calls["settings"]["data"]["K"] == 2
     assert calls["settings"]["seed"] > 0
     assert result["backend_version"] == "cmdstan 2.39.0"
     assert result["draws"]["gamma"].tolist() == [[0, 1, 2], [3, 4, 5]]

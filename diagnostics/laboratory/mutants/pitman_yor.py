@@ -106,7 +106,7 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
         "tokens",
         "in_document * opens / (restaurants.n_words[0] * base.eta[0] + base.total[at_base])",
         "in_document * opens / (base.eta[0] + base.total[at_base])",
-        "the normaliser of the base has gamma instead of V gamma",
+        "the normaliser of the base has eta instead of V eta",
     ),
     _mutant(
         "stale-mass",
