@@ -121,7 +121,7 @@ def make_model(name: str, settings: Sequence[str] = (), topics: str | None = Non
 
 
 def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:
-    """Settings of what is no hyperparameter, which tests choose themselves, as the laboratory takes them.
+    """Return settings as the laboratory takes them: all but hyperparameters, which tests choose themselves.
 
     Raises
     ------
@@ -138,7 +138,9 @@ def _arguments(name: str, settings: Sequence[str], topics: str | None) -> dict[s
     from ..zoo import models
 
     spelled = models.get(name, topics=topics).spelled()
-    return parse_settings(settings, [key for key, value in spelled.items() if isinstance(value, str) and key != "topics"])
+    return parse_settings(
+        settings, [key for key, value in spelled.items() if isinstance(value, str) and key != "topics"]
+    )
 
 
 def read_corpus(path: Path, vocabulary: "np.ndarray | None" = None, groups: str | None = None) -> "Corpus":

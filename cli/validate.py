@@ -166,7 +166,8 @@ def print_kill_matrix(records: "list[Record]") -> None:
 def _plain(record: "Record") -> dict[str, Any]:
     case = record.case
     return {
-        "model": case.model, "topics": case.topics, "options": case.told_options(), "variant": case.variant, "mutant": case.mutant, "rung": case.rung,
+        "model": case.model, "topics": case.topics, "options": case.told_options(), "variant": case.variant,
+        "mutant": case.mutant, "rung": case.rung,
         "budget": case.budget, "seed": case.seed, "status": record.status, "message": record.message,
         "figures": record.figures, "date": record.date, "version": record.version, "seconds": record.seconds,
     }  # fmt: skip

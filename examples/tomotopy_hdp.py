@@ -208,7 +208,9 @@ def main() -> None:
         return
     import tomotopy
 
-    print(f"tomotopy {tomotopy.__version__}\n\nLDA: K = {LDA.n_topics}, alpha {LDA.alpha}, eta {LDA.topics.eta}")
+    print(
+        f"tomotopy {tomotopy.__version__}\n\nLDA: K = {LDA.n_topics}, alpha {LDA.alpha}, eta {LDA.topics.eta}"
+    )
     for name, corpus in CORPORA.items():
         print(name, end=": ")
         judge_lda(corpus, options.chains, max(100, options.draws // 4))

@@ -278,8 +278,8 @@ class Model(HasSettings, ABC):
     def dimensions(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the axes of its latents and quantities that are arrays, but those that every model has.
 
-        ``stick`` and ``represented`` are axes over topics whose lengths change from draw to draw; the first has
-        an entry more, for all topics that are not represented.
+        ``stick`` and ``represented`` are axes over topics whose lengths change from draw to draw; the first
+        has an entry more, for all topics that are not represented.
         """
         return {}
 

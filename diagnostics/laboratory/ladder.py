@@ -110,7 +110,9 @@ class Case:
     def name_of_model(self) -> str:
         """The model with its topics and options."""
         options = ", ".join(f"{name}={value}" for name, value in self.told_options().items())
-        return self.model + (f" × {self.topics}" if self.topics else "") + (f" ({options})" if options else "")
+        return (
+            self.model + (f" × {self.topics}" if self.topics else "") + (f" ({options})" if options else "")
+        )
 
     @property
     def subject(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 from ... import kernels
 from ...kernels.toolbox.jit import CACHE_DIRECTORY

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, is_sampled, log_beta_variate, log_gamma_variate
 from ..toolbox.sides import Tokens, check_side, draw_tables, move_documents, open_topic
 

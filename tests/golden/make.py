@@ -171,9 +171,7 @@ def stan(model_id: str) -> Arrays:
             "data": {name: np.asarray(value).tolist() for name, value in data.items()},
             "points": [flat(point).tolist() for point in points(shapes)],
         }
-        program = program_text(
-            setting.model.reference.stan_program, setting.model.reference.stan_includes
-        )
+        program = program_text(setting.model.reference.stan_program, setting.model.reference.stan_includes)
     found = run_pystan({"program": program, "jobs": jobs})
     return {f"{setting}/{name}": np.array(x) for setting, of in found.items() for name, x in of.items()}
 

@@ -220,9 +220,7 @@ def test_bad_hyperparameters_are_named(which):
         make(which, alpha=-1)
     with pytest.raises(ValueError, match=f"{OPTIONS[which][0]}: .*nonsense"):
         make(which, nonsense=1)
-    with pytest.raises(
-        ValueError, match=f"no variant 'quick'; there are {', '.join(make(which).kernels)}"
-    ):
+    with pytest.raises(ValueError, match=f"no variant 'quick'; there are {', '.join(make(which).kernels)}"):
         make(which).kernel("quick")
     with pytest.raises(ValueError, match="Gamma: expected positive shape and rate"):
         Gamma(0.0, 1.0)

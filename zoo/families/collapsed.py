@@ -26,7 +26,7 @@ from ..toolbox.laws import log_sequences
 
 
 class CollapsedTopicModel(Model):
-    """Base of the models with Dirichlet documents; a subclass says what their prior is, and what topics are."""
+    """Base of the models with Dirichlet documents; a subclass says what their prior and topics are."""
 
     @abstractmethod
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:

@@ -89,7 +89,7 @@ class TopicSide(HasSettings, ABC):
         return {}
 
     def selected(self, hyper: Mapping[str, np.ndarray], topics: np.ndarray | slice) -> Latents:
-        """Return `hyper` with the entries of some topics alone, in the hyperparameters that are vectors over topics."""
+        """Return `hyper`, of vectors over topics the entries of some topics alone."""
         return {name: x[topics] if name in self.sizes(0) else x for name, x in hyper.items()}
 
     def unseated(self, corpus: Corpus) -> Latents:
@@ -100,7 +100,7 @@ class TopicSide(HasSettings, ABC):
     def draw_words(
         self, latents: Latents, n_topics: int, design: Design, rng: np.random.Generator
     ) -> tuple[np.ndarray, Latents]:
-        """Draw words, int (N,), and its latents, given topics of tokens ``latents["z"]`` and hyperparameters."""
+        """Draw words, int (N,), and its latents, given topics ``latents["z"]`` and hyperparameters."""
 
     @abstractmethod
     def redraw_words(
@@ -117,7 +117,7 @@ class TopicSide(HasSettings, ABC):
         return 0.0
 
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """Log probability of words given topics and hyperparameters, all else summed out; for micro corpora."""
+        """Log probability of words given topics and hyperparameters, all else summed out; for few tokens."""
         return self.log_likelihood({"z": z, **hyper}, corpus)
 
     @abstractmethod
@@ -136,7 +136,7 @@ class TopicSide(HasSettings, ABC):
 
     @abstractmethod
     def block(self, corpus: Corpus, n_topics: int) -> Callable[[], tuple[Any, np.ndarray]]:
-        """Return its part of a NumPyro program, which returns log topics (G, K, V) and the group of each document."""
+        """Return its part of a NumPyro program, which returns log topics (G, K, V) and documents' groups."""
 
     @abstractmethod
     def stan_data(self, corpus: Corpus) -> dict[str, Any]:
@@ -186,10 +186,10 @@ class TopicSide(HasSettings, ABC):
 
     @abstractmethod
     def snapshot(self, room: Room, state: State) -> Latents:
-        """Copies of its latents and hyperparameters."""
+        """Copy its latents and hyperparameters."""
 
     def prior_arrays(self) -> dict[str, tuple[float, float]]:
-        """Parameters of every hyperparameter's prior, (0, 0) for those that are fixed: the form kernels take."""
+        """Parameters of every hyperparameter's prior, (0, 0) where it is fixed: as kernels take them."""
         return {
             name: value.parameters if isinstance(value, Prior) else (0.0, 0.0)
             for name, value in self.hyperparameters().items()

@@ -1,4 +1,4 @@
-"""Models that are a document side and hold a topic side: density, generator, references and samplers of any two."""
+"""Models that are a document side and hold a topic side: what any two of them make together."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -83,7 +83,7 @@ class TwoSidedModel(CollapsedTopicModel):
 
     @override
     def spelled(self) -> dict[str, Any]:
-        """See `Model.spelled`: the name of the topic side, and its arguments beside those of the documents."""
+        """See `Model.spelled`: the topic side's name, and its arguments beside those of the documents."""
         return self.arguments() | {"topics": self.topics.name} | self.topics.arguments()
 
     @abstractmethod
@@ -205,7 +205,7 @@ class TwoSidedModel(CollapsedTopicModel):
         raise NotImplementedError(f"{self.label}: its reference is written as a whole")
 
     def document_data(self, corpus: Corpus) -> dict[str, Any]:
-        """What the document side of the Stan program asks for but hyperparameters."""
+        """Return what the document side of the Stan program asks for but hyperparameters."""
         return {}
 
     def topic_block(self, corpus: Corpus, n_topics: int) -> Callable[[], tuple[Any, np.ndarray]]:
@@ -261,7 +261,7 @@ class TwoSidedModel(CollapsedTopicModel):
         raise NotImplementedError(f"{self.label}: its samplers are written as a whole")
 
     def snapshot_documents(self, state: State) -> Latents:
-        """Copies of the latents of the document side, ``z`` apart."""
+        """Copy the latents of the document side, ``z`` apart."""
         raise NotImplementedError(f"{self.label}: its samplers are written as a whole")
 
     def document_rows(self, corpus: Corpus) -> np.ndarray:

@@ -110,7 +110,7 @@ class Focused(TwoSidedModel):
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = (
-        "its token steps move masks with the words of Dirichlet topics integrated out; it takes no others"
+        "its token steps move masks with the words of Dirichlet topics integrated out; no others"
     )
 
     alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.5, benchmark=5.0)

@@ -21,8 +21,8 @@ from ..settings import setting
 class Hdp(HdpFamily):
     """As many topics as the corpus needs, shared by all documents.
 
-    Latents: ``z`` (N,), ``root`` (K + 1,), ``alpha``, ``gamma``; those of the topics, such as ``eta``. The last entry of ``root`` is the
-    weight of all topics without tokens.
+    Latents: ``z`` (N,), ``root`` (K + 1,), ``alpha``, ``gamma``; those of the topics, as ``eta``. The last
+    entry of ``root`` is the weight of all topics without tokens.
 
     Parameters
     ----------

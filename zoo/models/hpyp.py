@@ -38,14 +38,18 @@ class Hpyp(PitmanYorFamily):
         bibtex_key="chen2015differential",
         equations=(
             *DOCUMENTS,
-            Equation("Section 4", r"\phi^0_k \sim \mathrm{Dir}_V(\gamma)", "base of a topic; γ is `eta` here"),
+            Equation(
+                "Section 4", r"\phi^0_k \sim \mathrm{Dir}_V(\gamma)", "base of a topic; γ is `eta` here"
+            ),
             Equation("Section 4", r"\phi_{gk} \sim \mathrm{PYP}(a, b_k, \phi^0_k)", "topic in a group"),
         ),
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor()}
-    why_only: ClassVar[str] = "expected Pitman-Yor topics with one base for all groups, and no associations; lda and hdp take any"
+    why_only: ClassVar[str] = (
+        "it has Pitman-Yor topics with one base for all groups, and no associations; `lda` takes any"
+    )
 
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)

@@ -21,9 +21,9 @@ from ..settings import setting
 class MtHdp(HdpFamily):
     """Several collections (tasks) of documents that share topics through a third level.
 
-    Latents: ``z`` (N,), ``root`` (K + 1,), ``tasks`` (C, K + 1), ``alpha`` (C,), ``alpha0``, ``gamma``;
-    those of the topics, such as ``eta``. The last entry of ``root`` and of each row of ``tasks`` is the weight of all topics without
-    tokens.
+    Latents: ``z`` (N,), ``root`` (K + 1,), ``tasks`` (C, K + 1), ``alpha`` (C,), ``alpha0``, ``gamma``; those
+    of the topics, such as ``eta``. The last entry of ``root`` and of each row of ``tasks`` is the weight of
+    all topics without tokens.
 
     Parameters
     ----------

@@ -44,7 +44,11 @@ class Pyp(PitmanYorFamily):
         bibtex_key="sato2010topic",
         equations=(
             *DOCUMENTS,
-            Equation("Section 6.2", r"\phi^0_{gk} \sim \mathrm{Dir}_V(\gamma)", "base of a group's topic; γ is `eta` here"),
+            Equation(
+                "Section 6.2",
+                r"\phi^0_{gk} \sim \mathrm{Dir}_V(\gamma)",
+                "base of a group's topic; γ is `eta` here",
+            ),
             Equation("Section 6.2", r"\phi_{gk} \sim \mathrm{PYP}(a, b_k, \phi^0_{gk})", "topic in a group"),
         ),
         errata=(
@@ -55,7 +59,9 @@ class Pyp(PitmanYorFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor(base="own")}
-    why_only: ClassVar[str] = "expected Pitman-Yor topics with a base of each group's own, and no associations; lda and hdp take any"
+    why_only: ClassVar[str] = (
+        "it has Pitman-Yor topics with a base of each group's own, and no associations; `lda` takes any"
+    )
 
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)

@@ -113,7 +113,7 @@ class SparseTransfer(TwoSidedModel):
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = (
-        "its token steps move masks and ghosts with the words of Dirichlet topics integrated out; it takes no others"
+        "its token steps move masks and ghosts with the words of Dirichlet topics integrated out; no others"
     )
 
     alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.5, benchmark=40.0)

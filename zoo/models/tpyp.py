@@ -73,7 +73,9 @@ class Tpyp(PitmanYorFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor(transformed=True)}
-    why_only: ClassVar[str] = "expected Pitman-Yor topics with one base for all groups, and the corpus' associations; lda and hdp take any"
+    why_only: ClassVar[str] = (
+        "it has Pitman-Yor topics with one base for all groups, and the corpus' associations; `lda` takes any"
+    )
 
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)

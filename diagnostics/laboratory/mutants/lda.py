@@ -26,14 +26,22 @@ COLLECTIONS_MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "alpha-of-all-topics",
         (Lda,),
-        Change("lda/documents.py", "documents.alpha_prior[0] + tables[g, k]", "documents.alpha_prior[0] + tables[g].sum()"),
+        Change(
+            "lda/documents.py",
+            "documents.alpha_prior[0] + tables[g, k]",
+            "documents.alpha_prior[0] + tables[g].sum()",
+        ),
         "the alpha of a topic is drawn given the tables of all topics",
         requires={"symmetric": False},
     ),
     Mutant(
         "companion-of-one-topic",
         (Lda,),
-        Change("lda/documents.py", "documents.prior[g].sum(), float(length)", "documents.prior[g, 0], float(length)"),
+        Change(
+            "lda/documents.py",
+            "documents.prior[g].sum(), float(length)",
+            "documents.prior[g, 0], float(length)",
+        ),
         "the companions of the alphas are drawn given one of these in place of their sum",
         requires={"symmetric": False},
     ),

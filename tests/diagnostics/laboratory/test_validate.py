@@ -15,7 +15,7 @@ from bnpzoo.diagnostics.laboratory.verdict import Verdict
 from bnpzoo.diagnostics.reports import evidence
 from bnpzoo.diagnostics.reports.validation import write_validation_report
 from bnpzoo.zoo.contract import Probes
-from bnpzoo.zoo.models import MODELS
+from bnpzoo.zoo.models import MODELS, combinations, get
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ class FiniteFamily(CollapsedTopicModel):
         return np.ones((n_groups, self.n_topics), bool)
 
     def prior_of(self, alpha: np.ndarray) -> np.ndarray:
-        """Dirichlet parameters of each group's documents, float (G, K); 0 for topics that they may not have."""
+        """Dirichlet parameters of each group's documents, float (G, K); 0 for those that they cannot have."""
         alpha = np.reshape(alpha, (-1, 1))
         return np.where(self.may_have(len(alpha)), alpha, 0.0)
 

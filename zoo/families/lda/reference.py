@@ -1,4 +1,4 @@
-"""References of models with a fixed number of topics: NumPyro programs and parts of them, and data of Stan programs."""
+"""References of models with a fixed number of topics: NumPyro programs and parts of them, data of Stan ones."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

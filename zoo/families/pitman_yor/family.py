@@ -1,4 +1,4 @@
-"""What the models of Chen et al. (2015) share: Dirichlet documents with an alpha a group, over Pitman-Yor topics."""
+"""What the models of Chen et al. (2015) share: documents with an alpha a group, over Pitman-Yor topics."""
 
 from typing import Any, ClassVar, override
 

@@ -1,4 +1,4 @@
-"""References of Pitman-Yor topics: their part of the NumPyro programs, and the data of that of the Stan programs.
+"""References of Pitman-Yor topics: their part of NumPyro programs, and the data of that of Stan programs.
 
 No sticks are cut off: see `blocks.TiltedStable`.
 """

@@ -124,7 +124,7 @@ class PitmanYor(TopicSide):
     def draw_words(
         self, latents: Latents, n_topics: int, design: Design, rng: np.random.Generator
     ) -> tuple[np.ndarray, Latents]:
-        """See `TopicSide.draw_words`: tokens sit down one after the other, and then the tables send for words."""
+        """See `TopicSide.draw_words`: tokens sit down one by one, and then the tables send for words."""
         z, b, a = latents["z"], latents["b"], float(latents["a"])
         base, associations = self.base_of_group(design.n_groups), self.associations_of(design)
         shape = (int(base.max()) + 1, n_topics)
@@ -236,9 +236,7 @@ class PitmanYor(TopicSide):
             mine = group == g
             m = topic_word_counts(z[mine], corpus.words[mine], n_topics, words)
             t = topic_word_counts(z[mine & heads], corpus.words[mine & heads], n_topics, words)
-            customers, tables = (
-                np.bincount(z[x], minlength=n_topics)[:, None] for x in (mine, mine & heads)
-            )
+            customers, tables = (np.bincount(z[x], minlength=n_topics)[:, None] for x in (mine, mine & heads))
             h = self.base_probabilities(latents, corpus, g, words)
             with np.errstate(divide="ignore", invalid="ignore"):
                 seen = (m - a * t + (b + a * tables) * h) / (b + customers)
@@ -308,7 +306,9 @@ class PitmanYor(TopicSide):
             "tables": "table counts, drawn apart from the tokens",
             "seating": "Chinese restaurants, who sits where summed out",
         }
-        given_bases = "table indicators; tokens given explicit bases; a token costs as much as there are topics"
+        given_bases = (
+            "table indicators; tokens given explicit bases; a token costs as much as there are topics"
+        )
         every_topic = "table indicators as in forced; a token costs as much as there are topics"
         return {
             name: Sampler(about, sparse, scheme=name, token_step="reversible")
