@@ -1,4 +1,4 @@
-"""References of models with a fixed number of topics: NumPyro programs and parts of them, data of Stan ones."""
+"""References of models with a fixed number of topics: NumPyro programs, parts of them, and data of Stan."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
