@@ -75,7 +75,7 @@ def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
         "tables": "table counts, drawn apart from the tokens",
         "seating": "Chinese restaurants, who sits where summed out",
     }
-    explicit = "table indicators; tokens given explicit bases; a token costs as much as there are topics"
+    given_bases = "table indicators; tokens given explicit bases; a token costs as much as there are topics"
     return {name: make(name, about) for name, about in variants.items()} | {
-        "explicit": make("forced", explicit, explicit.explicit_sweep, "augmented")
+        "explicit": make("forced", given_bases, explicit.explicit_sweep, "augmented")
     }
