@@ -20,9 +20,9 @@ from ..toolbox.sides import (
     check_side,
     draw_tables,
     move_documents,
-    n_tokens_of,
     open_topic,
     rename_topics,
+    topic_sizes,
     widened,
     with_capacity,
 )
@@ -84,13 +84,13 @@ def _break_sticks(rng, documents, topic, group):
 
 
 @kernel
-def drop_empty_topics(state):
+def drop_empty_topics(tokens, documents, topics):
     """Renumber the topics in use without gaps and give the sticks of the others back to the rest."""
-    tokens, documents, topics = state.tokens, state.documents, state.topics
+    size = topic_sizes(topics)
     new_name = np.full(topics.n_topics[0], -1, np.int32)
     n_kept = 0
     for k in range(topics.n_topics[0]):
-        if n_tokens_of(topics, k) > 0:
+        if size[k] > 0:
             new_name[k] = n_kept
             documents.root[n_kept] = documents.root[k]
             documents.prior[:, n_kept] = documents.prior[:, k]
@@ -156,10 +156,9 @@ def update_sticks(rng, documents, tables):
 
 
 @move_documents.implement(StickDocuments)
-def _move_documents(rng, state):
-    drop_empty_topics(state)
-    tokens, documents = state.tokens, state.documents
-    tables = draw_tables(rng, tokens, documents, state.scratch, state.topics.n_topics[0])
+def _move_documents(rng, tokens, documents, topics, scratch):
+    drop_empty_topics(tokens, documents, topics)
+    tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])
     update_alpha(rng, tokens, documents, tables)
     update_sticks(rng, documents, tables)
 

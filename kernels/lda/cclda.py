@@ -165,7 +165,7 @@ def sweep(rng, state):
     """One sweep: tokens, then alpha, gamma0 and gamma1, eta, delta. Mutates `state`."""
     topics = state.topics
     token_pass(rng, state)
-    move_documents(rng, state)
+    move_documents(rng, state.tokens, state.documents, topics, state.scratch)
     update_origins(rng, topics, state.gamma0_prior, state.gamma1_prior)
     update_words(rng, topics.eta, topics.count[:1], topics.total[:1], state.eta_prior)
     update_words(rng, topics.delta, topics.count[1:], topics.total[1:], state.delta_prior)

@@ -57,11 +57,10 @@ def _no_topic_to_open(rng, documents, topic, group):
 
 
 @move_documents.implement(FiniteDocuments)
-def _draw_alpha(rng, state):
-    tokens, documents = state.tokens, state.documents
+def _draw_alpha(rng, tokens, documents, topics, scratch):
     if not is_sampled(documents.alpha_prior):
         return
-    tables = draw_tables(rng, tokens, documents, state.scratch, documents.prior.shape[1])
+    tables = draw_tables(rng, tokens, documents, scratch, documents.prior.shape[1])
     lengths = tokens.doc_ptr[1:] - tokens.doc_ptr[:-1]
     for g in range(documents.alpha.size):
         n_topics = float(np.count_nonzero(documents.may_have[g]))
@@ -77,14 +76,13 @@ def _draw_alpha(rng, state):
 
 
 @move_documents.implement(AsymmetricDocuments)
-def _draw_all_alpha(rng, state):
+def _draw_all_alpha(rng, tokens, documents, topics, scratch):
     # With q_d ~ Beta(A, n_d), A the sum of alpha, and tables CRT(n_dk, alpha_k), the likelihood of alpha is
     # prod_k alpha_k^tables_k prod_d q_d^alpha_k: that of `concentration`, of a topic at a time.
-    tokens, documents = state.tokens, state.documents
     if not is_sampled(documents.alpha_prior):
         return
     n_groups, n_topics = documents.prior.shape
-    tables = draw_tables(rng, tokens, documents, state.scratch, n_topics)
+    tables = draw_tables(rng, tokens, documents, scratch, n_topics)
     rate = np.full(n_groups, documents.alpha_prior[1])
     for d in range(tokens.group.size):
         length, g = tokens.doc_ptr[d + 1] - tokens.doc_ptr[d], tokens.group[d]

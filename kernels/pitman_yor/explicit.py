@@ -6,7 +6,6 @@ import numpy as np
 
 from ..toolbox.jit import chosen_by_type, kernel
 from ..toolbox.random import dirichlet
-from ..toolbox.sides import State
 from ..toolbox.sweeps import finish_sweep
 from ..toolbox.token_pass import dense_pass
 from .state import (
@@ -135,37 +134,26 @@ def order_all(rng, restaurants, known):
 
 
 @kernel
-def given_bases(state, known):
-    """Return `state` as it is given the bases: the arrays are the same."""
-    topics = state.topics
-    return State(
-        state.tokens,
-        state.documents,
-        PitmanYorTopics(
-            topics.group,
-            topics.restaurants,
-            known,
-            topics.scheme,
-            topics.scratch,
-            topics.new_b,
-            topics.b_prior,
-            topics.a_prior,
-            topics.heads_seed,
-            topics.n_topics,
-        ),
-        state.scratch,
-    )
-
-
-@kernel
-def explicit_pass(rng, state):
+def explicit_pass(rng, tokens, documents, topics, scratch):
     """Draw phi0, then every token's topic and seat given phi0, and at the end all orders.
 
     Given phi0 the documents of different groups are independent.
     """
-    known = KnownBase(draw_base(rng, state.topics.restaurants), state.topics.orders)
-    dense_pass(rng, given_bases(state, known))
-    order_all(rng, state.topics.restaurants, known)
+    known = KnownBase(draw_base(rng, topics.restaurants), topics.orders)
+    given_bases = PitmanYorTopics(
+        topics.group,
+        topics.restaurants,
+        known,
+        topics.scheme,
+        topics.scratch,
+        topics.new_b,
+        topics.b_prior,
+        topics.a_prior,
+        topics.heads_seed,
+        topics.n_topics,
+    )
+    dense_pass(rng, tokens, documents, given_bases, scratch)
+    order_all(rng, topics.restaurants, known)
 
 
 @kernel
@@ -174,11 +162,12 @@ def explicit_sweep(rng, state):
 
     Mutates `state`, and returns True. ValueError unless the number of topics is fixed.
     """
-    if np.any(state.documents.rest > 0.0):
+    tokens, documents, topics, scratch = state
+    if np.any(documents.rest > 0.0):
         raise ValueError("explicit bases: expected a document side with a fixed number of topics")
-    if np.any(state.tokens.topic < 0):  # phi0 without tables is a draw from its prior, and may underflow
-        dense_pass(rng, state)
+    if np.any(tokens.topic < 0):  # phi0 without tables is a draw from its prior, and may underflow
+        dense_pass(rng, tokens, documents, topics, scratch)
     else:
-        explicit_pass(rng, state)
-    finish_sweep(rng, state)
+        explicit_pass(rng, tokens, documents, topics, scratch)
+    finish_sweep(rng, tokens, documents, topics, scratch)
     return True

@@ -51,31 +51,27 @@ def _log_density_of_concentration(target, x):
 
 
 @kernel
-def update_b(rng, topics):
+def update_b(rng, restaurants, n_topics, discount, prior):
     """Slice-sample the concentration of each topic, unless they are fixed."""
-    if not is_sampled(topics.b_prior):
+    if not is_sampled(prior):
         return
-    restaurants, discount = topics.restaurants, topics.scheme.discount[0]
-    for k in range(topics.n_topics[0]):
-        target = LogConcentration(
-            restaurants.customers[:, k], restaurants.tables[:, k], discount, topics.b_prior
-        )
+    for k in range(n_topics):
+        target = LogConcentration(restaurants.customers[:, k], restaurants.tables[:, k], discount, prior)
         restaurants.b[k] = math.exp(slice_sample(rng, target, math.log(restaurants.b[k]), 1.0))
 
 
 @kernel
-def open_b(rng, topics, topic):
+def open_b(rng, b, topic, prior, fixed):
     """Draw the concentration of a new topic from its prior, unless it is fixed.
 
     The first customer of a topic tells nothing of it.
     """
-    if not is_sampled(topics.b_prior):
-        topics.restaurants.b[topic] = topics.new_b[0]
+    if not is_sampled(prior):
+        b[topic] = fixed[0]
         return
-    b = 0.0
-    while b == 0.0 or b == math.inf:  # beyond what the slice move can reach
-        b = math.exp(log_gamma_variate(rng, topics.b_prior[0])) / topics.b_prior[1]
-    topics.restaurants.b[topic] = b
+    b[topic] = 0.0
+    while b[topic] == 0.0 or b[topic] == math.inf:  # where the slice move cannot go
+        b[topic] = math.exp(log_gamma_variate(rng, prior[0])) / prior[1]
 
 
 class LogitDiscount(NamedTuple):
@@ -150,10 +146,9 @@ def join_tables(rng, discount, opener, m, table_of, size, joined):
 
 
 @kernel
-def update_a(rng, topics):
+def update_a(rng, restaurants, n_topics, scheme, prior):
     """Slice-sample the discount given table sizes, which are drawn and forgotten here; unless it is fixed."""
-    restaurants, scheme, n_topics = topics.restaurants, topics.scheme, topics.n_topics[0]
-    if not is_sampled(topics.a_prior):
+    if not is_sampled(prior):
         return
     most = 0
     for cell in range(restaurants.n_listed.size):
@@ -167,7 +162,7 @@ def update_a(rng, topics):
             draw_openers(rng, scheme.ratios, scheme.discount[0], m, t, opener)
             join_tables(rng, scheme.discount[0], opener, m, table_of, size, joined)
     tables, b = restaurants.tables[:, :n_topics], restaurants.b[:n_topics]
-    target = LogitDiscount(tables, b, joined, topics.a_prior)
+    target = LogitDiscount(tables, b, joined, prior)
     a = scheme.discount[0]
     x = slice_sample(rng, target, math.log(a) - math.log1p(-a), 1.0)
     scheme.discount[0] = 1.0 / (1.0 + math.exp(-x))

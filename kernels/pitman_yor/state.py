@@ -341,12 +341,11 @@ def unseat(restaurants, group, cell, place, takes_table):
 
 
 @borrowing_kernel
-def seat_all(tokens, topics, association):
+def seat_all(tokens, group_of_doc, restaurants, orders, association):
     """Seat the tokens that have a topic; ``association[i]`` is -1 unless token i heads a table."""
-    restaurants, orders = topics.restaurants, topics.orders
     n_words = restaurants.n_words[0]
-    for d in range(topics.group.size):
-        group = topics.group[d]
+    for d in range(group_of_doc.size):
+        group = group_of_doc[d]
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             topic = tokens.topic[i]
             if topic >= 0:

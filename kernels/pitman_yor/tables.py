@@ -19,14 +19,13 @@ from .state import (
 
 
 @borrowing_kernel
-def redraw_tables(rng, topics, cell, place, words, weights):
+def redraw_tables(rng, restaurants, orders, scheme, cell, place, words, weights):
     """Draw how many tables the customers of one entry of a cell's list sit at, and what they send for.
 
     The law of t tables that sent for v_1, …, v_t in this order is f(t) times the product of the weights
     p_wv (eta + q_kv) / (V eta + Q_k), each with the tables before it counted. So orders go on being drawn
     up to m, and then t has the weight f(t) h_1 ⋯ h_t, where h_j is the sum of the weights of the j-th order.
     """
-    restaurants, orders, scheme = topics.restaurants, topics.orders, topics.scheme
     group, topic = cell // restaurants.n_words[0], restaurants.listed_topic[place]
     m, t = restaurants.listed_customers[place], restaurants.listed_tables[place]
     for j in range(t):  # random ones, hence in random order
@@ -64,12 +63,11 @@ def redraw_tables(rng, topics, cell, place, words, weights):
 
 
 @kernel
-def redraw_all_tables(rng, topics):
+def redraw_all_tables(rng, restaurants, orders, scheme):
     """Move the number of tables of each topic, word and group in turn."""
-    restaurants = topics.restaurants
     most = np.max(restaurants.cell_ptr[1:] - restaurants.cell_ptr[:-1])
     words, weights = np.empty(most, np.int64), np.empty(most)
     for cell in range(restaurants.n_listed.size):
         start = restaurants.cell_ptr[cell]
         for place in range(start, start + restaurants.n_listed[cell]):
-            redraw_tables(rng, topics, cell, place, words, weights)
+            redraw_tables(rng, restaurants, orders, scheme, cell, place, words, weights)

@@ -17,17 +17,17 @@ and those with customers, of which each word has a short list, are weighed in fu
 """
 
 from ..toolbox.jit import borrowing_kernel, chosen_by_type
+from ..toolbox.random import categorical
 from ..toolbox.sides import (
+    dense_step,
     join_document,
-    open_both,
-    put_in,
+    open_topic,
     same_words,
     sparse_step,
-    take_out,
-    weigh_outcomes,
     weigh_topic,
 )
 from ..toolbox.token_pass import find_in_smooth_part
+from .hyper import open_b
 from .seats import seat_weights, takes_head
 from .state import (
     Associations,
@@ -45,9 +45,6 @@ from .state import (
     sources,
     unseat,
 )
-
-JOINS, OPENS = 0, 1
-"""The ways in which a token has a topic."""
 
 
 @same_words.implement(PitmanYorTopics)
@@ -103,37 +100,38 @@ def _cancel(rng, orders, restaurants, group, cell, topic, n_tables):
 
 
 @borrowing_kernel
-def cell_of(state, d, i):
-    """Cell ``g V + w`` of token `i` of document `d`."""
-    topics = state.topics
-    return topics.group[d] * topics.restaurants.n_words[0] + state.tokens.words[i]
+def take_out(rng, restaurants, orders, scheme, group, cell, topic):
+    """Take a token of `topic` out of its restaurant; False if it stays, as it heads the only table of several.
 
-
-@take_out.implement(PitmanYorTopics)
-def _take_out(rng, state, d, i):
-    # A token that heads the only table of several stays: whatever else it could do has probability zero, as
-    # rho is not (Chen, Du and Buntine 2011).
-    topics = state.topics
-    restaurants = topics.restaurants
-    group, cell, topic = topics.group[d], cell_of(state, d, i), state.tokens.topic[i]
+    Whatever else such a token could do has probability zero, as rho is not (Chen, Du and Buntine 2011).
+    """
     place = find_entry(restaurants, cell, topic)
     m, t = restaurants.listed_customers[place], restaurants.listed_tables[place]
-    heads = takes_head(rng, topics.scheme, m, t)
+    heads = takes_head(rng, scheme, m, t)
     if heads and t == 1 and m > 1:
         return False
     if heads:
-        cancel(rng, topics.orders, restaurants, group, cell, topic, t)
+        cancel(rng, orders, restaurants, group, cell, topic, t)
     unseat(restaurants, group, cell, place, heads)
     return True
 
 
-@put_in.implement(PitmanYorTopics)
-def _put_in(rng, state, d, i, topic, way):
-    topics = state.topics
-    group, cell = topics.group[d], cell_of(state, d, i)
-    if way == OPENS:
-        order(rng, topics.orders, topics.restaurants, group, cell, topic)
-    seat(topics.restaurants, group, cell, topic, way == OPENS)
+@borrowing_kernel
+def put_in(rng, restaurants, orders, group, cell, topic, opens_table):
+    """Seat a token; a new table draws what it sends for."""
+    if opens_table:
+        order(rng, orders, restaurants, group, cell, topic)
+    seat(restaurants, group, cell, topic, opens_table)
+
+
+@borrowing_kernel
+def open_both(rng, documents, group, topics, scratch):
+    """Add a topic to both sides, given that a token of a document of `group` chose it."""
+    new = topics.n_topics[0]
+    topics.n_topics[0] += 1
+    open_topic(rng, documents, new, group)
+    open_b(rng, topics.restaurants.b, new, topics.b_prior, topics.new_b)
+    scratch.coefficient[new] = 0.0
 
 
 @borrowing_kernel
@@ -145,46 +143,72 @@ def topic_weights(restaurants, discount, group, k):
     return 1.0 / (b + n_customers), (b + discount * restaurants.tables[group, k]) / (b + n_customers)
 
 
-@weigh_outcomes.implement(PitmanYorTopics)
-def _weigh_outcomes(state, d, i):
-    documents, topics, scratch = state.documents, state.topics, state.scratch
-    restaurants, scheme, orders = topics.restaurants, topics.scheme, topics.orders
-    g, group, cell = state.tokens.group[d], topics.group[d], cell_of(state, d, i)
-    n_topics = topics.n_topics[0]
-    stride = n_topics + 1
-    weights, h, in_document = scratch.weights, scratch.coefficient, topics.scratch.joining
+@borrowing_kernel
+def weigh_all(prior, rest, restaurants, orders, scheme, scratch, in_document, group, cell, n_topics):
+    """Weigh occupied tables of all topics, then new ones, the last of them that of a topic not known yet.
+
+    The scratch's `coefficient` is borrowed for h, `in_document` for prior + n_dk.
+    """
+    weights, h = scratch.weights, scratch.coefficient
     base_probabilities(orders, restaurants, group, cell, n_topics, h)
     for k in range(n_topics):
         _, opens = topic_weights(restaurants, scheme.discount[0], group, k)
-        in_document[k] = documents.prior[g, k] + scratch.doc_count[k]
+        in_document[k] = prior[k] + scratch.doc_count[k]
         weights[k] = 0.0
-        weights[stride + k] = in_document[k] * opens * h[k]
-    weights[n_topics] = 0.0
-    weights[stride + n_topics] = documents.rest[g] * row_sum(orders, cell) / restaurants.n_words[0]
+        weights[n_topics + k] = in_document[k] * opens * h[k]
+    weights[2 * n_topics] = rest * row_sum(orders, cell) / restaurants.n_words[0]
     start = restaurants.cell_ptr[cell]
     for j in range(start, start + restaurants.n_listed[cell]):
         k = restaurants.listed_topic[j]
         joins, _ = topic_weights(restaurants, scheme.discount[0], group, k)
         at_table, alone = seat_weights(scheme, restaurants.listed_customers[j], restaurants.listed_tables[j])
         weights[k] = in_document[k] * joins * at_table
-        weights[stride + k] *= alone
-    return 2 * stride
+        weights[n_topics + k] *= alone
 
 
-@weigh_topic.implement(PitmanYorTopics)
-def _weigh_topic(state, d, k, mass):
-    topics, scratch = state.topics, state.scratch
-    restaurants, group = topics.restaurants, topics.group[d]
-    joins, opens = topic_weights(restaurants, topics.scheme.discount[0], group, k)
+@dense_step.implement(PitmanYorTopics)
+def _dense_step(rng, tokens, documents, topics, scratch, d, i):
+    restaurants, orders, scheme = topics.restaurants, topics.orders, topics.scheme
+    g, group, old = tokens.group[d], topics.group[d], tokens.topic[i]
+    cell = group * restaurants.n_words[0] + tokens.words[i]
+    if old >= 0:
+        if not take_out(rng, restaurants, orders, scheme, group, cell, old):
+            return
+        scratch.doc_count[old] -= 1
+    n_topics, in_document = topics.n_topics[0], topics.scratch.joining
+    prior, rest = documents.prior[g], documents.rest[g]
+    weigh_all(prior, rest, restaurants, orders, scheme, scratch, in_document, group, cell, n_topics)
+    new = categorical(rng, scratch.weights, 2 * n_topics + 1)
+    opens_table = new >= n_topics
+    if opens_table:
+        new -= n_topics
+    if new == n_topics:
+        open_both(rng, documents, g, topics, scratch)
+    put_in(rng, restaurants, orders, group, cell, new, opens_table)
+    tokens.topic[i] = new
+    scratch.doc_count[new] += 1
+
+
+@borrowing_kernel
+def update_coefficient(prior, restaurants, discount, scratch, joining, group, k, mass):
+    """Bring what is known of topic `k` up to date; return the mass with the change of its coefficient."""
+    joins, opens = topic_weights(restaurants, discount, group, k)
     base = restaurants.base
     at_base = restaurants.base_of_group[group] * restaurants.b.size + k
-    in_document = state.documents.prior[state.tokens.group[d], k] + scratch.doc_count[k]
+    in_document = prior + scratch.doc_count[k]
     before = scratch.coefficient[k]
-    topics.scratch.joining[k] = in_document * joins
+    joining[k] = in_document * joins
     scratch.coefficient[k] = (
         in_document * opens / (restaurants.n_words[0] * base.eta[0] + base.total[at_base])
     )
     return mass + (scratch.coefficient[k] - before)
+
+
+@weigh_topic.implement(PitmanYorTopics)
+def _weigh_topic(tokens, documents, topics, scratch, d, k, mass):
+    prior, discount = documents.prior[tokens.group[d], k], topics.scheme.discount[0]
+    joining, group = topics.scratch.joining, topics.group[d]
+    return update_coefficient(prior, topics.restaurants, discount, scratch, joining, group, k, mass)
 
 
 @borrowing_kernel
@@ -207,7 +231,7 @@ def gather(orders, restaurants, group, cell, sent, touched):
 
 
 @borrowing_kernel
-def weigh_seats(topics, scratch, cell):
+def weigh_seats(restaurants, orders, scheme, scratch, own, cell):
     """Weigh topics with customers of the cell in full, and set their coefficients aside as zeros.
 
     Returns
@@ -216,17 +240,16 @@ def weigh_seats(topics, scratch, cell):
         Of the weights; ``scratch.weights`` has their running sum: for each topic, an occupied table and a
         new one.
     aside : float
-        Sum of the coefficients, which ``topics.scratch.kept[:n]`` holds.
+        Sum of the coefficients, which ``own.kept[:n]`` holds.
     """
-    restaurants, own = topics.restaurants, topics.scratch
-    floor = restaurants.base.eta[0] * row_sum(topics.orders, cell)
+    floor = restaurants.base.eta[0] * row_sum(orders, cell)
     start = restaurants.cell_ptr[cell]
     mass, aside = 0.0, 0.0
     for j in range(restaurants.n_listed[cell]):
         k = restaurants.listed_topic[start + j]
         coefficient = scratch.coefficient[k]
         at_table, alone = seat_weights(
-            topics.scheme, restaurants.listed_customers[start + j], restaurants.listed_tables[start + j]
+            scheme, restaurants.listed_customers[start + j], restaurants.listed_tables[start + j]
         )
         mass += own.joining[k] * at_table
         scratch.weights[2 * j] = mass
@@ -239,32 +262,31 @@ def weigh_seats(topics, scratch, cell):
 
 
 @borrowing_kernel
-def restore(topics, scratch, cell):
+def restore(restaurants, scratch, own, cell):
     """Undo what `weigh_seats` set aside."""
-    restaurants = topics.restaurants
     start = restaurants.cell_ptr[cell]
     for j in range(restaurants.n_listed[cell]):
-        scratch.coefficient[restaurants.listed_topic[start + j]] = topics.scratch.kept[j]
+        scratch.coefficient[restaurants.listed_topic[start + j]] = own.kept[j]
 
 
 @borrowing_kernel
-def draw_seat(rng, state, d, cell, n_doc_topics, mass):
+def draw_seat(
+    rng, restaurants, orders, scheme, scratch, own, group, cell, n_doc_topics, mass, rest, n_topics
+):
     """Draw a topic for a token of the cell, perhaps one not represented yet, and whether it opens a table.
 
-    `mass` is the sum of all coefficients.
+    `mass` is the sum of all coefficients, `rest` the prior weight of topics not represented yet.
     """
-    topics, scratch = state.topics, state.scratch
-    restaurants, coefficient, n_topics = topics.restaurants, scratch.coefficient, topics.n_topics[0]
-    sent, touched = topics.scratch.sent, topics.scratch.touched
-    n_touched = gather(topics.orders, restaurants, topics.group[d], cell, sent, touched)
-    seats, aside = weigh_seats(topics, scratch, cell)
+    coefficient, sent, touched = scratch.coefficient, own.sent, own.touched
+    n_touched = gather(orders, restaurants, group, cell, sent, touched)
+    seats, aside = weigh_seats(restaurants, orders, scheme, scratch, own, cell)
     ordered = 0.0
     for j in range(n_touched):
         ordered += coefficient[touched[j]] * sent[touched[j]]
-    floor = restaurants.base.eta[0] * row_sum(topics.orders, cell)
+    floor = restaurants.base.eta[0] * row_sum(orders, cell)
     smooth = floor * max(mass - aside, 0.0)
-    rest = state.documents.rest[state.tokens.group[d]] * row_sum(topics.orders, cell) / restaurants.n_words[0]
-    u = rng.random() * (seats + ordered + smooth + rest)
+    unknown = rest * row_sum(orders, cell) / restaurants.n_words[0]
+    u = rng.random() * (seats + ordered + smooth + unknown)
     topic, opens_table = 0, True
     if u < seats:
         j = 0
@@ -280,7 +302,7 @@ def draw_seat(rng, state, d, cell, n_doc_topics, mass):
                 u -= coefficient[topic] * sent[topic]
                 if u < 0.0:
                     break
-    elif u - seats - ordered < smooth or rest == 0.0:
+    elif u - seats - ordered < smooth or unknown == 0.0:
         u = (u - seats - ordered) / floor
         topic = find_in_smooth_part(
             u, coefficient, scratch.doc_topics, n_doc_topics, scratch.is_doc_topic, n_topics
@@ -289,24 +311,29 @@ def draw_seat(rng, state, d, cell, n_doc_topics, mass):
         topic = n_topics
     for j in range(n_touched):
         sent[touched[j]] = 0.0
-    restore(topics, scratch, cell)
+    restore(restaurants, scratch, own, cell)
     return topic, opens_table
 
 
 @sparse_step.implement(PitmanYorTopics)
-def _sparse_step(rng, state, d, i, n_doc_topics, mass):
-    topic, doc_count = state.tokens.topic, state.scratch.doc_count
-    old = topic[i]
+def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
+    restaurants, orders, scheme, own = topics.restaurants, topics.orders, topics.scheme, topics.scratch
+    g, group, old = tokens.group[d], topics.group[d], tokens.topic[i]
+    prior, joining, discount = documents.prior[g], own.joining, scheme.discount[0]
+    cell = group * restaurants.n_words[0] + tokens.words[i]
     if old >= 0:
-        if not take_out(rng, state, d, i):
+        if not take_out(rng, restaurants, orders, scheme, group, cell, old):
             return n_doc_topics, mass
-        doc_count[old] -= 1
-        mass = weigh_topic(state, d, old, mass)
-    new, opens_table = draw_seat(rng, state, d, cell_of(state, d, i), n_doc_topics, mass)
-    if new == state.topics.n_topics[0]:
-        open_both(rng, state, d)
-    put_in(rng, state, d, i, new, OPENS if opens_table else JOINS)
-    topic[i] = new
-    doc_count[new] += 1
-    mass = weigh_topic(state, d, new, mass)
-    return join_document(state.scratch, new, n_doc_topics), mass
+        scratch.doc_count[old] -= 1
+        mass = update_coefficient(prior[old], restaurants, discount, scratch, joining, group, old, mass)
+    n_topics, rest = topics.n_topics[0], documents.rest[g]
+    new, opens_table = draw_seat(
+        rng, restaurants, orders, scheme, scratch, own, group, cell, n_doc_topics, mass, rest, n_topics
+    )
+    if new == n_topics:
+        open_both(rng, documents, g, topics, scratch)
+    put_in(rng, restaurants, orders, group, cell, new, opens_table)
+    tokens.topic[i] = new
+    scratch.doc_count[new] += 1
+    mass = update_coefficient(prior[new], restaurants, discount, scratch, joining, group, new, mass)
+    return join_document(scratch, new, n_doc_topics), mass

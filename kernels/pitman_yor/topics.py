@@ -9,9 +9,8 @@ from ..toolbox.dirichlet import DirichletTopics
 from ..toolbox.sides import (
     Tokens,
     move_topics,
-    n_tokens_of,
-    open_words,
     rename_topics,
+    topic_sizes,
     widened,
     with_capacity,
 )
@@ -19,7 +18,7 @@ from ..toolbox.smoothing import update_smoothing
 from ..toolbox.stirling import stirling_ratios
 from . import tokens as steps  # noqa: F401  They are chosen by type
 from .counts import cells_of, in_use
-from .hyper import open_b, update_a, update_b
+from .hyper import update_a, update_b
 from .seats import SCHEMES, TABLES, Scheme
 from .state import (
     Associations,
@@ -33,14 +32,9 @@ from .state import (
 from .tables import redraw_all_tables
 
 
-@open_words.implement(PitmanYorTopics)
-def _open_words(rng, topics, topic):
-    open_b(rng, topics, topic)
-
-
-@n_tokens_of.implement(PitmanYorTopics)
-def _n_tokens_of(topics, k):
-    return topics.restaurants.customers[:, k].sum()
+@topic_sizes.implement(PitmanYorTopics)
+def _topic_sizes(topics):
+    return topics.restaurants.customers.sum(axis=0)[: topics.n_topics[0]]
 
 
 @rename_topics.implement(PitmanYorTopics)
@@ -74,11 +68,12 @@ def _rename_topics(topics, new_name, n_kept):
 @move_topics.implement(PitmanYorTopics)
 def _move_topics(rng, topics):
     """Move tables, where tokens cannot, and the hyperparameters; choose heads anew."""
-    if topics.scheme.rule[0] == TABLES:
-        redraw_all_tables(rng, topics)
-    update_b(rng, topics)
-    update_a(rng, topics)
-    update_smoothing(rng, topics.restaurants.base, topics.restaurants.n_words[0])
+    restaurants, scheme, n_topics = topics.restaurants, topics.scheme, topics.n_topics[0]
+    if scheme.rule[0] == TABLES:
+        redraw_all_tables(rng, restaurants, topics.orders, scheme)
+    update_b(rng, restaurants, n_topics, scheme.discount[0], topics.b_prior)
+    update_a(rng, restaurants, n_topics, scheme, topics.a_prior)
+    update_smoothing(rng, restaurants.base, restaurants.n_words[0])
     topics.heads_seed[0] = rng.random()
 
 
@@ -156,7 +151,9 @@ def pitman_yor_topics(
         heads_seed=np.zeros(1),
         n_topics=np.array([n_topics], np.int64),
     )
-    seat_all(tokens, topics, np.ascontiguousarray(latents["association"], np.int64))
+    seat_all(
+        tokens, group, topics.restaurants, orders, np.ascontiguousarray(latents["association"], np.int64)
+    )
     return topics
 
 

@@ -18,21 +18,19 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import kernel
+from .random import categorical
 from .sides import (
     Tokens,
     check_side,
     check_tokens,
+    dense_step,
     join_document,
     move_topics,
-    n_tokens_of,
-    open_both,
-    open_words,
-    put_in,
+    open_topic,
     rename_topics,
     same_words,
     sparse_step,
-    take_out,
-    weigh_outcomes,
+    topic_sizes,
     weigh_topic,
     widened,
     with_capacity,
@@ -118,47 +116,37 @@ def _same_words(topics, d, other):
     return True
 
 
-@open_words.implement(DirichletTopics)
-def _open_words(rng, topics, topic):
-    pass
-
-
-@take_out.implement(DirichletTopics)
-def _take_out(rng, state, d, i):
-    unlist_token(state.topics, state.tokens.words[i], state.tokens.topic[i])
-    return True
-
-
-@put_in.implement(DirichletTopics)
-def _put_in(rng, state, d, i, topic, way):
-    list_token(state.topics, state.tokens.words[i], topic)
-
-
-@weigh_outcomes.implement(DirichletTopics)
-def _weigh_outcomes(state, d, i):
-    documents, topics, scratch = state.documents, state.topics, state.scratch
-    coefficient, weights = scratch.coefficient, scratch.weights
-    n_topics, n_words = topics.n_topics[0], topics.n_listed.size
-    w, g = state.tokens.words[i], state.tokens.group[d]
-    eta = topics.eta[0]
+@dense_step.implement(DirichletTopics)
+def _dense_step(rng, tokens, documents, topics, scratch, d, i):
+    w, g = tokens.words[i], tokens.group[d]
+    doc_count, coefficient, weights = scratch.doc_count, scratch.coefficient, scratch.weights
+    n_topics, n_words, eta = topics.n_topics[0], topics.n_listed.size, topics.eta[0]
+    old = tokens.topic[i]
+    if old >= 0:
+        unlist_token(topics, w, old)
+        doc_count[old] -= 1
     for k in range(n_topics):
-        in_document = documents.prior[g, k] + scratch.doc_count[k]
-        coefficient[k] = in_document / (topics.total[k] + n_words * eta)
+        coefficient[k] = (documents.prior[g, k] + doc_count[k]) / (topics.total[k] + n_words * eta)
         weights[k] = coefficient[k] * eta
     for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
         k = topics.listed_topic[j]
         weights[k] += coefficient[k] * topics.listed_count[j]
     weights[n_topics] = documents.rest[g] / n_words
-    return n_topics + 1
+    new = categorical(rng, weights, n_topics + 1)
+    if new == n_topics:
+        topics.n_topics[0] += 1
+        open_topic(rng, documents, new, g)
+    tokens.topic[i] = new
+    list_token(topics, w, new)
+    doc_count[new] += 1
 
 
 @weigh_topic.implement(DirichletTopics)
-def _weigh_topic(state, d, k, mass):
-    topics, scratch = state.topics, state.scratch
+def _weigh_topic(tokens, documents, topics, scratch, d, k, mass):
+    smoothing = topics.n_listed.size * topics.eta[0]
+    in_document = documents.prior[tokens.group[d], k] + scratch.doc_count[k]
     mass -= scratch.coefficient[k]
-    scratch.coefficient[k] = (state.documents.prior[state.tokens.group[d], k] + scratch.doc_count[k]) / (
-        topics.total[k] + topics.n_listed.size * topics.eta[0]
-    )
+    scratch.coefficient[k] = in_document / (topics.total[k] + smoothing)
     return mass + scratch.coefficient[k]
 
 
@@ -186,16 +174,15 @@ def move_in_list(listed_topic, listed_count, start, length, old_entry, new_entry
 
 
 @sparse_step.implement(DirichletTopics)
-def _sparse_step(rng, state, d, i, n_doc_topics, mass):
-    topics, scratch = state.topics, state.scratch
+def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
     total, doc_count, coefficient = topics.total, scratch.doc_count, scratch.coefficient
     listed_topic, listed_count, running = topics.listed_topic, topics.listed_count, scratch.weights
-    w, g = state.tokens.words[i], state.tokens.group[d]
-    old = state.tokens.topic[i]
-    prior = state.documents.prior[g]
+    w, g = tokens.words[i], tokens.group[d]
+    old = tokens.topic[i]
+    prior = documents.prior[g]
     eta = topics.eta[0]
     smoothing = topics.n_listed.size * eta
-    rest = state.documents.rest[g] / topics.n_listed.size
+    rest = documents.rest[g] / topics.n_listed.size
     start, length = topics.word_ptr[w], topics.n_listed[w]
 
     # Take the token out of its topic's coefficient and of the mass.
@@ -235,14 +222,17 @@ def _sparse_step(rng, state, d, i, n_doc_topics, mass):
                 topics.n_topics[0],
             )
         else:
-            new = open_both(rng, state, d)
+            new = topics.n_topics[0]
+            topics.n_topics[0] += 1
+            open_topic(rng, documents, new, g)
+            coefficient[new] = 0.0
         while new_entry < length and listed_topic[start + new_entry] != new:
             new_entry += 1
 
     if new == old:
         coefficient[old] = kept
         return n_doc_topics, mass
-    state.tokens.topic[i] = new
+    tokens.topic[i] = new
     topics.n_listed[w] = move_in_list(listed_topic, listed_count, start, length, old_entry, new_entry, new)
     if old >= 0:
         total[old] -= 1
@@ -255,9 +245,9 @@ def _sparse_step(rng, state, d, i, n_doc_topics, mass):
     return join_document(scratch, new, n_doc_topics), mass
 
 
-@n_tokens_of.implement(DirichletTopics)
-def _n_tokens_of(topics, k):
-    return topics.total[k]
+@topic_sizes.implement(DirichletTopics)
+def _topic_sizes(topics):
+    return topics.total[: topics.n_topics[0]]
 
 
 @rename_topics.implement(DirichletTopics)

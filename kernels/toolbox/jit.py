@@ -78,9 +78,9 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def chosen_by_type(
-    argument: int, field: str | None = None, borrows: bool = False
+    argument: int, borrows: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a function that is implemented once for each NamedTuple class of one argument, or of a field.
+    """Declare a function that is implemented once for each NamedTuple class of one argument.
 
     Compiled code picks the implementation when it is compiled, so that the choice costs nothing when it
     runs; plain Python picks it at the call. Implementations are added with ``@declared.implement(cls)``.
@@ -88,9 +88,7 @@ def chosen_by_type(
     Parameters
     ----------
     argument
-        Position of the argument that decides.
-    field
-        Which of its fields decides, where it is not the argument itself.
+        Position of the argument whose class decides.
     borrows
         Whether implementations are compiled as a `borrowing_kernel` is.
     """
@@ -100,14 +98,10 @@ def chosen_by_type(
         implementations: dict[type, Callable[..., Any]] = {}
 
         def dispatch(*args: Any) -> Any:
-            decides = args[argument] if field is None else getattr(args[argument], field)
-            return implementations[type(decides)](*args)
+            return implementations[type(args[argument])](*args)
 
         def resolve(*types: Any) -> Callable[..., Any] | None:
-            decides = types[argument]
-            if field is not None:
-                decides = decides.types[decides.fields.index(field)]
-            return implementations.get(getattr(decides, "instance_class", None))  # type: ignore[arg-type]
+            return implementations.get(getattr(types[argument], "instance_class", None))  # type: ignore[arg-type]
 
         def implement(cls: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             def register(function: Callable[..., Any]) -> Callable[..., Any]:

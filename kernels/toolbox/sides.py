@@ -56,7 +56,7 @@ class Scratch(NamedTuple):
         Whether a topic is in `doc_topics`; False between documents.
     coefficient : float64 (capacity,)
         What the weight of a topic is a multiple of, whatever the word; see `weigh_topic`.
-    weights : float64 (2 capacity + 2,)
+    weights : float64 (2 capacity + 1,)
     next_document : int64 (1,)
         Where a sweep that ran out of room for new topics goes on.
     """
@@ -86,14 +86,9 @@ def open_topic(rng, documents, topic, group):
     """
 
 
-@chosen_by_type(1, "documents")
-def move_documents(rng, state):
+@chosen_by_type(2)
+def move_documents(rng, tokens, documents, topics, scratch):
     """Move all of the document side given the tokens' topics; may renumber topics."""
-
-
-@chosen_by_type(1)
-def open_words(rng, topics, topic):
-    """Draw what the topic side knows of a new `topic` before it has a token."""
 
 
 @chosen_by_type(0)
@@ -101,41 +96,27 @@ def same_words(topics, d, other):
     """Whether the words of two documents come from the same topics."""
 
 
-@chosen_by_type(1, "topics", borrows=True)
-def take_out(rng, state, d, i):
-    """Take token `i` of document `d` out of the topic side; False if it has to stay where it is."""
+@chosen_by_type(3, borrows=True)
+def dense_step(rng, tokens, documents, topics, scratch, d, i):
+    """Resample the topic of token `i` of document `d`, whose topics are counted in the scratch."""
 
 
-@chosen_by_type(0, "topics", borrows=True)
-def weigh_outcomes(state, d, i):
-    """Weigh all topics for a token that has been taken out, the last one not represented yet.
-
-    Fills ``scratch.weights`` with as many runs of them as there are ways for a token to have a topic; returns
-    how many weights there are.
-    """
-
-
-@chosen_by_type(1, "topics", borrows=True)
-def put_in(rng, state, d, i, topic, way):
-    """Count token `i` of document `d` in `topic` on the topic side; `way` is one of those weighed."""
-
-
-@chosen_by_type(0, "topics", borrows=True)
-def weigh_topic(state, d, k, mass):
-    """Bring the coefficient of topic `k` up to date; return `mass`, the sum of all, with this change."""
-
-
-@chosen_by_type(1, "topics", borrows=True)
-def sparse_step(rng, state, d, i, n_doc_topics, mass):
-    """Resample the topic of token `i` of document `d`, in time that grows with the non-zero counts.
+@chosen_by_type(3, borrows=True)
+def sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
+    """Do the same in time that grows with the non-zero counts, given the sum of all coefficients.
 
     Returns the number of topics in ``scratch.doc_topics``, and the sum of all coefficients.
     """
 
 
+@chosen_by_type(2, borrows=True)
+def weigh_topic(tokens, documents, topics, scratch, d, k, mass):
+    """Bring the coefficient of topic `k` up to date; return `mass`, the sum of all, with this change."""
+
+
 @chosen_by_type(0)
-def n_tokens_of(topics, k):
-    """Count the tokens of topic `k`."""
+def topic_sizes(topics):
+    """Tokens of each represented topic."""
 
 
 @chosen_by_type(0)
@@ -220,17 +201,6 @@ def draw_tables(rng, tokens, documents, scratch, n_topics):
     return tables
 
 
-@kernel
-def open_both(rng, state, d):
-    """Add a topic to both sides, given that a token of document `d` chose it; return the topic."""
-    new = state.topics.n_topics[0]
-    open_topic(rng, state.documents, new, state.tokens.group[d])
-    open_words(rng, state.topics, new)
-    state.topics.n_topics[0] += 1
-    state.scratch.coefficient[new] = 0.0
-    return new
-
-
 def tokens_of(words: np.ndarray, doc_ptr: np.ndarray, group: np.ndarray, topic: np.ndarray) -> Tokens:
     """Tokens in the types that the kernels are compiled for; `topic` is copied."""
     return Tokens(
@@ -248,7 +218,7 @@ def scratch(capacity: int) -> Scratch:
         doc_topics=np.zeros(capacity, np.int32),
         is_doc_topic=np.zeros(capacity, np.bool_),
         coefficient=np.zeros(capacity),
-        weights=np.zeros(2 * capacity + 2),
+        weights=np.zeros(2 * capacity + 1),
         next_document=np.zeros(1, np.int64),
     )
 

@@ -8,16 +8,12 @@ document is told by the topic sides.
 """
 
 from .jit import borrowing_kernel, kernel
-from .random import categorical
 from .sides import (
+    dense_step,
     enter_document,
     leave_document,
-    open_both,
-    put_in,
     same_words,
     sparse_step,
-    take_out,
-    weigh_outcomes,
     weigh_topic,
 )
 
@@ -27,49 +23,27 @@ RECOUNT_AFTER = (
 
 
 @borrowing_kernel
-def has_room(state, d, end):
+def has_room(tokens, documents, n_topics, d, end):
     """Whether every token of documents `d` to `end`, of one group, could open a topic within the arrays."""
-    tokens, documents = state.tokens, state.documents
     if documents.rest[tokens.group[d]] == 0.0:
         return True
-    n_tokens = tokens.doc_ptr[end] - tokens.doc_ptr[d]
-    return state.topics.n_topics[0] + n_tokens < documents.prior.shape[1]
+    return n_topics + tokens.doc_ptr[end] - tokens.doc_ptr[d] < documents.prior.shape[1]
 
 
 @borrowing_kernel
-def dense_step(rng, state, d, i):
-    """Resample the topic of token `i` of document `d`, whose topics are counted in the scratch."""
-    topic, doc_count = state.tokens.topic, state.scratch.doc_count
-    old = topic[i]
-    if old >= 0:
-        if not take_out(rng, state, d, i):
-            return
-        doc_count[old] -= 1
-    n_topics = state.topics.n_topics[0]
-    n_weights = weigh_outcomes(state, d, i)
-    way, new = divmod(categorical(rng, state.scratch.weights, n_weights), n_topics + 1)
-    if new == n_topics:
-        open_both(rng, state, d)
-    put_in(rng, state, d, i, new, way)
-    topic[i] = new
-    doc_count[new] += 1
-
-
-@borrowing_kernel
-def dense_pass(rng, state):
-    """Resample every token's topic, O(K) a token. Mutates `state`.
+def dense_pass(rng, tokens, documents, topics, scratch):
+    """Resample every token's topic, O(K) a token. Mutates all arguments.
 
     Starts at ``scratch.next_document``. Returns whether it got through; if not, the arrays over topics need
     more room before it is called again.
     """
-    tokens, scratch = state.tokens, state.scratch
     for d in range(scratch.next_document[0], tokens.group.size):
-        if not has_room(state, d, d + 1):
+        if not has_room(tokens, documents, topics.n_topics[0], d, d + 1):
             scratch.next_document[0] = d
             return False
         enter_document(tokens, scratch, d)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
-            dense_step(rng, state, d, i)
+            dense_step(rng, tokens, documents, topics, scratch, d, i)
         leave_document(tokens, scratch, d)
     scratch.next_document[0] = 0
     return True
@@ -90,52 +64,45 @@ def block_end(tokens, topics, d, at_least):
 
 
 @borrowing_kernel
-def weigh_all(state, d):
-    """Recount the coefficients as they are outside of documents like `d`; return their sum, the mass."""
-    mass = 0.0
-    for k in range(state.topics.n_topics[0]):
-        state.scratch.coefficient[k] = 0.0
-        mass = weigh_topic(state, d, k, mass)
-    return mass
-
-
-@borrowing_kernel
-def sparse_block(rng, state, first, end):
+def sparse_block(rng, tokens, documents, topics, scratch, first, end):
     """Resample the tokens of documents `first` to `end`, of one group; return the mass outside of them."""
-    tokens, scratch = state.tokens, state.scratch
-    mass = weigh_all(state, first)
+    mass = 0.0
+    for k in range(topics.n_topics[0]):
+        scratch.coefficient[k] = 0.0
+        mass = weigh_topic(tokens, documents, topics, scratch, first, k, mass)
     for d in range(first, end):
         n_doc_topics = enter_document(tokens, scratch, d)
         for j in range(n_doc_topics):
             k = scratch.doc_topics[j]
             scratch.is_doc_topic[k] = True
-            mass = weigh_topic(state, d, k, mass)
+            mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
-            n_doc_topics, mass = sparse_step(rng, state, d, i, n_doc_topics, mass)
+            n_doc_topics, mass = sparse_step(
+                rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass
+            )
         for j in range(n_doc_topics):
             k = scratch.doc_topics[j]
             scratch.doc_count[k] = 0
             scratch.is_doc_topic[k] = False
-            mass = weigh_topic(state, d, k, mass)
+            mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)
     return mass
 
 
 @borrowing_kernel
-def sparse_pass(rng, state):
-    """Resample every token's topic, in time that grows with the non-zero counts. Mutates `state`.
+def sparse_pass(rng, tokens, documents, topics, scratch):
+    """Resample every token's topic, in time that grows with the non-zero counts. Mutates all arguments.
 
     Starts at ``scratch.next_document``. Returns whether it got through; if not, the arrays over topics need
     more room before it is called again. It stops only where it recounts the mass, so that the draws are the
     same to the last bit wherever it had to stop.
     """
-    tokens, scratch = state.tokens, state.scratch
     d = scratch.next_document[0]
     while d < tokens.group.size:
-        end = block_end(tokens, state.topics, d, max(RECOUNT_AFTER, state.topics.n_topics[0]))
-        if not has_room(state, d, end):
+        end = block_end(tokens, topics, d, max(RECOUNT_AFTER, topics.n_topics[0]))
+        if not has_room(tokens, documents, topics.n_topics[0], d, end):
             scratch.next_document[0] = d
             return False
-        sparse_block(rng, state, d, end)
+        sparse_block(rng, tokens, documents, topics, scratch, d, end)
         d = end
     scratch.next_document[0] = 0
     return True
