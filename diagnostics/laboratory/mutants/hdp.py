@@ -5,11 +5,8 @@ from ....zoo.models.mt_hdp import MtHdp
 from ..patched import Change, Mutant
 
 STICKS = (HdpFamily,)
-DROP = "    drop_empty_topics(state)\n"
-TABLES = """\
-    tokens, documents = state.tokens, state.documents
-    tables = draw_tables(rng, tokens, documents, state.scratch, state.topics.n_topics[0])
-"""
+DROP = "    drop_empty_topics(tokens, documents, topics)\n"
+TABLES = "    tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])\n"
 
 HDP_MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -21,8 +18,8 @@ HDP_MUTANTS: tuple[Mutant, ...] = (
         "new-topic-too-likely", STICKS,
         Change(
             "toolbox/dirichlet.py",
-            "rest = state.documents.rest[g] / topics.n_listed.size",
-            "rest = state.documents.rest[g]",
+            "rest = documents.rest[g] / topics.n_listed.size",
+            "rest = documents.rest[g]",
         ),
         "the weight of a new topic lacks the probability 1/V of its word",
         "sparse",

@@ -17,7 +17,10 @@ from .pitman_yor import PITMAN_YOR_MUTANTS
 DOCUMENTS = (Lda, GroupLda, HdpFamily)
 TOPICS = (Dirichlet,)
 OLD = "coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)"
-LEAVE = "            scratch.is_doc_topic[k] = False\n            mass = weigh_topic(state, d, k, mass)\n"
+LEAVE = """\
+            scratch.is_doc_topic[k] = False
+            mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)
+"""
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -68,9 +71,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "the coefficients of a document's topics keep its counts when it is left",
     ),
     Mutant(
-        "document-count-kept", DOCUMENTS,
-        Change("toolbox/token_pass.py", "        doc_count[old] -= 1\n", ""),
-        "the dense pass does not take a token out of the counts of its document",
+        "document-count-kept", TOPICS,
+        Change(
+            "toolbox/dirichlet.py",
+            "        doc_count[old] -= 1\n    for k in range(n_topics):",
+            "    for k in range(n_topics):",
+        ),
+        "the dense step does not take a token out of the counts of its document",
         "dense",
     ),
     Mutant(
