@@ -111,8 +111,8 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "stale-mass",
         "tokens",
-        "    mass = update_coefficient(prior[new], restaurants, discount, scratch, joining, group, new, mass)\n",
-        "    update_coefficient(prior[new], restaurants, discount, scratch, joining, group, new, mass)\n",
+        "    mass = update_coefficient(prior[new], ",
+        "    update_coefficient(prior[new], ",
         "the mass is not updated for the topic that a token moved to",
     ),
     _mutant(
