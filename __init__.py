@@ -8,9 +8,9 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .diagnostics.compare import compare
     from .zoo.corpus import Corpus
-    from .zoo.formats import read_corpus, write_corpus
     from .zoo.families.pitman_yor.topics import PitmanYor
     from .zoo.families.topics import Dirichlet
+    from .zoo.formats import read_corpus, write_corpus
     from .zoo.inference import sample
     from .zoo.models import get, list_models
     from .zoo.priors import Beta, Gamma
