@@ -1,6 +1,6 @@
 """Document sides with Dirichlet priors on a fixed number of topics: latent Dirichlet allocation.
 
-Each group of documents has parameters of its own, and topics that its documents may have: all of them, or some.
+Each group of documents has parameters of its own, and topics that its documents may have: all, or some.
 """
 
 import math
@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, is_sampled, log_beta_variate, log_gamma_variate
 from ..toolbox.sides import Tokens, check_side, draw_tables, move_documents, open_topic
 

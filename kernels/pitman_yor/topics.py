@@ -235,7 +235,7 @@ def base_word_ptr(
     n_words: int,
     capacity: int,
 ) -> np.ndarray:
-    """Where the lists of the words of bases begin: an entry for each topic or table that could send for it."""
+    """Where the lists of bases' words begin, with room for each topic or table that could send for a word."""
     occurrences = np.diff(cell_ptr)
     base_of_cell = np.repeat(base_of_group, n_words)
     if isinstance(orders, Associations):

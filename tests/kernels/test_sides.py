@@ -220,7 +220,7 @@ def larger_corpus(seed=0, n_words=12, n_documents=30, n_groups=3):
 def larger_state(kind, own_bases, same_word, scheme="forced", roomy=False):
     """Any document side over Pitman-Yor topics, all hyperparameters sampled, not seated yet."""
     corpus = larger_corpus()
-    prior = {"b": (2.0, 0.5), "a": (2.0, 1.5)} | dict.fromkeys(("alpha", "alpha0", "gamma", "eta"), (1.0, 1.0))
+    prior = dict.fromkeys(NAMES, (1.0, 1.0)) | {"b": (2.0, 0.5), "a": (2.0, 1.5)}
     row = np.zeros_like(corpus.group) if kind == "two_levels" else corpus.group
     unseated = np.full(corpus.words.size, -1)
     tokens = tokens_of(corpus.words, corpus.doc_ptr, row, unseated)

@@ -11,13 +11,13 @@ COLLECTIONS_MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "lengths-of-all-collections",
         ("group_lda",),
-        Change("lda/sweeps.py", "lengths[tokens.group == g]", "lengths"),
+        Change("lda/documents.py", "lengths[tokens.group == g]", "lengths"),
         "the alpha of a collection is drawn given the lengths of all documents",
     ),
     Mutant(
         "topics-of-all-collections",
         ("group_lda",),
-        Change("lda/sweeps.py", "np.count_nonzero(documents.may_have[g])", "documents.may_have.shape[1]"),
+        Change("lda/documents.py", "np.count_nonzero(documents.may_have[g])", "documents.may_have.shape[1]"),
         "the alpha of a collection is drawn as if its documents could have the topics of the others",
     ),
     Mutant(

@@ -83,7 +83,7 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "base-from-prior",
-        "tables",
+        "explicit",
         "            out[row, base.listed_topic[j] % n_topics] += base.listed_count[j]\n",
         "            pass\n",
         "explicit bases are drawn from their prior",
@@ -106,8 +106,8 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "stale-mass",
         "tokens",
-        "    mass += weigh_topic(documents, restaurants, scheme, scratch, group, new)\n",
-        "    weigh_topic(documents, restaurants, scheme, scratch, group, new)\n",
+        "    mass = update_coefficient(prior[new], ",
+        "    update_coefficient(prior[new], ",
         "the mass is not updated for the topic that a token moved to",
     ),
     _mutant(
@@ -120,7 +120,7 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "known-base-without-association",
-        "tables",
+        "explicit",
         "out[k] += p * known.probability[first + v, k]",
         "out[k] += known.probability[first + v, k]",
         "given its base, a topic has words as if all associations were as strong",

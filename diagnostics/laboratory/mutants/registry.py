@@ -12,26 +12,26 @@ from .pitman_yor import PITMAN_YOR_MUTANTS
 ALL = ("lda", "group_lda", "hdp", "mt_hdp")
 STICKS = ("hdp", "mt_hdp")
 OLD = "coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)"
-DROP = "    drop_empty_topics(state.tokens, state.documents, state.topics)\n"
-TABLES = """\
-    tables = draw_tables(rng, state.tokens, state.documents, state.scratch, state.topics.n_topics[0])
-"""
+LEFT = "            scratch.is_doc_topic[k] = False\n            "
+TAKEN = "        unlist_token(topics, w, old)\n"
+DROP = "    drop_empty_topics(tokens, documents, topics)\n"
+TABLES = "    tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])\n"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "own-count-kept", ALL,
-        Change("toolbox/token_pass.py", OLD, OLD.replace("(doc_count[old] - 1)", "doc_count[old]")),
+        Change("toolbox/dirichlet.py", OLD, OLD.replace("(doc_count[old] - 1)", "doc_count[old]")),
         "a token's own count is not taken out of its document",
     ),
     Mutant(
         "own-total-kept", ALL,
-        Change("toolbox/token_pass.py", OLD, OLD.replace("total[old] - 1", "total[old]")),
+        Change("toolbox/dirichlet.py", OLD, OLD.replace("total[old] - 1", "total[old]")),
         "a token's own count is not taken out of the total of its topic",
     ),
     Mutant(
         "normaliser-dropped", ALL,
         Change(
-            "toolbox/token_pass.py",
+            "toolbox/dirichlet.py",
             "coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + smoothing)",
             "coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + eta)",
         ),
@@ -40,7 +40,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "stale-mass", ALL,
         Change(
-            "toolbox/token_pass.py",
+            "toolbox/dirichlet.py",
             "mass = mass_without + (coefficient[new] - kept)",
             "mass = mass_without",
         ),
@@ -49,9 +49,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "stale-total", ALL,
         Change(
-            "toolbox/token_pass.py",
-            "                total[old] -= 1\n                doc_count[old] -= 1",
-            "                doc_count[old] -= 1",
+            "toolbox/dirichlet.py",
+            "        total[old] -= 1\n        doc_count[old] -= 1",
+            "        doc_count[old] -= 1",
         ),
         "the total of the topic that a token left is not decremented",
     ),
@@ -59,14 +59,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "stale-coefficient", ALL,
         Change(
             "toolbox/token_pass.py",
-            "mass -= coefficient[k]\n            coefficient[k] = prior[k] / (total[k] + smoothing)",
-            "mass -= coefficient[k]",
+            LEFT + "mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)",
+            LEFT + "mass -= scratch.coefficient[k]",
         ),
         "the coefficients of a document's topics keep its counts when it is left",
     ),
     Mutant(
         "document-count-kept", ALL,
-        Change("toolbox/token_pass.py", "                scratch.doc_count[old] -= 1\n", ""),
+        Change("toolbox/dirichlet.py", TAKEN + "        doc_count[old] -= 1\n", TAKEN),
         "the dense pass does not take a token out of the counts of its document",
         variant="dense",
     ),
@@ -115,16 +115,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "new-topic-too-likely", STICKS,
         Change(
-            "toolbox/token_pass.py",
-            "    rest = documents.rest[g] / n_words\n    mass = recount(",
-            "    rest = documents.rest[g]\n    mass = recount(",
+            "toolbox/dirichlet.py",
+            "rest = documents.rest[g] / topics.n_listed.size",
+            "rest = documents.rest[g]",
         ),
         "the weight of a new topic lacks the probability 1/V of its word",
     ),
     Mutant(
         "whole-rest-for-new", STICKS,
         Change(
-            "hdp/sweeps.py",
+            "hdp/documents.py",
             "documents.rest[g] = documents.alpha[g] * shapes[n_topics]",
             "documents.rest[g] = documents.alpha[g]",
         ),
@@ -133,7 +133,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "share-from-gamma", STICKS,
         Change(
-            "hdp/sweeps.py",
+            "hdp/documents.py",
             "log_beta_variate(rng, 1.0, documents.gamma[0])",
             "log_beta_variate(rng, documents.gamma[0], 1.0)",
         ),
@@ -141,32 +141,32 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "gamma-ignored", STICKS,
-        Change("hdp/sweeps.py", "shapes[n_topics] = documents.gamma[0]", "shapes[n_topics] = 1.0"),
+        Change("hdp/documents.py", "shapes[n_topics] = documents.gamma[0]", "shapes[n_topics] = 1.0"),
         "the root is drawn as if gamma were 1",
     ),
     Mutant(
         "tables-from-alpha", STICKS,
-        Change("hdp/sweeps.py", "count[k], documents.prior[g, k])", "count[k], documents.alpha[g])"),
+        Change("toolbox/sides.py", "count[k], documents.prior[g, k])", "count[k], documents.alpha[g])"),
         "tables of a topic are drawn with alpha instead of alpha times its weight",
     ),
     Mutant(
         "gamma-from-tables", STICKS,
         Change(
-            "hdp/sweeps.py",
-            "state.gamma_prior, n_topics, np.array([dishes.sum()])",
-            "state.gamma_prior, dishes.sum(), np.array([dishes.sum()])",
+            "hdp/documents.py",
+            "documents.gamma_prior, n_topics, np.array([dishes.sum()])",
+            "documents.gamma_prior, dishes.sum(), np.array([dishes.sum()])",
         ),
         "gamma is drawn as if every table had a topic of its own",
     ),
     Mutant(
         "renumbered-too-late", STICKS,
-        Change("hdp/sweeps.py", DROP + TABLES, TABLES + DROP),
+        Change("hdp/documents.py", DROP + TABLES, TABLES + DROP),
         "topics are renumbered after their tables are drawn, and before the sticks are",
     ),
     Mutant(
         "task-concentration-ignored", ("mt_hdp",),
         Change(
-            "hdp/sweeps.py",
+            "hdp/documents.py",
             "shapes[:n_topics] = tables[g] + documents.alpha0[0] * documents.root[:n_topics]",
             "shapes[:n_topics] = tables[g] + documents.root[:n_topics]",
         ),
@@ -175,7 +175,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "task-tables-not-drawn", ("mt_hdp",),
         Change(
-            "hdp/sweeps.py",
+            "hdp/documents.py",
             "at_root[g, k] = crt(rng, tables[g, k], documents.alpha0[0] * documents.root[k])",
             "at_root[g, k] = tables[g, k]",
         ),
@@ -183,7 +183,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "first-customer-forgotten", ("mt_hdp",),
-        Change("hdp/sweeps.py", "            a += 1.0\n", "            a += 0.0\n"),
+        Change("hdp/documents.py", "            a += 1.0\n", "            a += 0.0\n"),
         "the sticks of a new topic are broken as if no token had chosen it",
     ),
     *COLLECTIONS_MUTANTS,
