@@ -34,7 +34,12 @@ from .tables import redraw_all_tables
 
 @topic_sizes.implement(PitmanYorTopics)
 def _topic_sizes(topics):
-    return topics.restaurants.customers.sum(axis=0)[: topics.n_topics[0]]
+    customers = topics.restaurants.customers
+    out = np.zeros(topics.n_topics[0], np.int64)
+    for g in range(customers.shape[0]):
+        for k in range(out.size):
+            out[k] += customers[g, k]
+    return out
 
 
 @rename_topics.implement(PitmanYorTopics)

@@ -137,7 +137,7 @@ def test_a_snapshot_tells_the_state(same_word):
     again = reloaded(state)
     again.topics.heads_seed[:] = state.topics.heads_seed
     check(again)
-    first, second = sweeps.snapshot(state), sweeps.snapshot(again)
+    first, second = (snapshot(x.tokens, x.topics) for x in (state, again))
     for name in first:
         np.testing.assert_array_equal(first[name], second[name])
     np.testing.assert_array_equal(state.topics.restaurants.tables, again.topics.restaurants.tables)
@@ -151,8 +151,8 @@ def test_any_tokens_of_a_word_head_its_tables(seeds_change):
     place = np.arange(10) - 4.5
     for _ in range(1_000):
         sparse_sweep(rng, state)
-        state.heads_seed[0] *= seeds_change
-        is_head = sweeps.snapshot(state)["association"] >= 0
+        state.topics.heads_seed[0] *= seeds_change
+        is_head = snapshot(state.tokens, state.topics)["association"] >= 0
         score += place @ is_head
         share = is_head.mean()
         variance += share * (1.0 - share) * 10 / 9 * place @ place
