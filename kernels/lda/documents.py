@@ -1,6 +1,6 @@
 """Document sides with Dirichlet priors on a fixed number of topics: latent Dirichlet allocation.
 
-Each group of documents has parameters of its own, and topics that its documents may have: all of them, or some.
+Each group of documents has parameters of its own, and topics that its documents may have: all, or some.
 """
 
 import math

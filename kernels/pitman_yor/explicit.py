@@ -1,4 +1,4 @@
-"""Sweeps with the bases made explicit, for a fixed number of topics: all tokens of a sweep see the same bases."""
+"""Sweeps with the bases made explicit, for a fixed number of topics: its tokens all see the same bases."""
 
 from typing import NamedTuple
 

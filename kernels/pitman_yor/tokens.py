@@ -5,10 +5,10 @@ Given the topics of all others, with m customers of the token's word at t tables
     joins a table   (prior_k + n_dk) / (b + M)             S^{m+1}_t / S^m_t          stays(m, t)
     opens a table   (prior_k + n_dk) (b + a T) / (b + M)   S^{m+1}_{t+1} / S^m_t  h   opens(m, t),
 
-h = sum_v p_wv (eta + q_kv) / (V eta + Q_k) (`seats` has the last factors); a topic that is not represented yet
-weighs rest h, where h = sum_v p_wv / V whatever its b. `sparse_step` draws in parts. With the coefficient
-``c_k = (prior_k + n_dk) (b + a T) / ((b + M) (V eta + Q_k))`` a topic without customers of the word weighs
-the sum of
+h = sum_v p_wv (eta + q_kv) / (V eta + Q_k) (`seats` has the last factors). A topic that is not represented
+yet weighs rest h, where h = sum_v p_wv / V, whatever its b. The sparse step draws in parts. With the
+coefficient ``c_k = (prior_k + n_dk) (b + a T) / ((b + M) (V eta + Q_k))`` a topic without customers of the
+word weighs the sum of
 
     c_k sum_v p_wv q_kv     if tables of the topic sent for a source of the word
     c_k eta sum_v p_wv      for any topic, those of the document first; rarely visited
@@ -101,7 +101,7 @@ def _cancel(rng, orders, restaurants, group, cell, topic, n_tables):
 
 @borrowing_kernel
 def take_out(rng, restaurants, orders, scheme, group, cell, topic):
-    """Take a token of `topic` out of its restaurant; False if it stays, as it heads the only table of several.
+    """Take a token of `topic` out of its restaurant; False if it stays: it heads the only table of several.
 
     Whatever else such a token could do has probability zero, as rho is not (Chen, Du and Buntine 2011).
     """

@@ -34,7 +34,12 @@ from .tables import redraw_all_tables
 
 @topic_sizes.implement(PitmanYorTopics)
 def _topic_sizes(topics):
-    return topics.restaurants.customers.sum(axis=0)[: topics.n_topics[0]]
+    customers = topics.restaurants.customers
+    out = np.zeros(topics.n_topics[0], np.int64)
+    for g in range(customers.shape[0]):
+        for k in range(out.size):
+            out[k] += customers[g, k]
+    return out
 
 
 @rename_topics.implement(PitmanYorTopics)
@@ -235,7 +240,7 @@ def base_word_ptr(
     n_words: int,
     capacity: int,
 ) -> np.ndarray:
-    """Where the lists of the words of bases begin: an entry for each topic or table that could send for it."""
+    """Where the lists of bases' words begin, with room for each topic or table that could send for a word."""
     occurrences = np.diff(cell_ptr)
     base_of_cell = np.repeat(base_of_group, n_words)
     if isinstance(orders, Associations):

@@ -8,10 +8,10 @@ or to a topic not represented yet with weight ``rest[g]`` times the probability 
 factor is the *document side*, the second the *topic side*. Each side is a NamedTuple that holds its
 hyperparameters and their priors; a prior is (shape, rate), or zeros for a fixed value.
 
-A document side has the fields ``prior`` and ``rest`` and implements `open_topic` and `move_documents`. A topic
-side has the field ``n_topics``, a one-element array: the number of represented topics, which are the leading
-entries of all arrays over topics. These have room for more (``capacity``), so that sweeps can add topics in
-place. A topic side implements the other functions that are declared here.
+A document side has the fields ``prior`` and ``rest``, and implements `open_topic` and `move_documents`. A
+topic side has the field ``n_topics``, a one-element array: the number of represented topics, which are the
+leading entries of all arrays over topics. These have room for more (``capacity``), so that sweeps can add
+topics in place. A topic side implements the other functions that are declared here.
 """
 
 from functools import singledispatch
