@@ -42,10 +42,6 @@ class TwoSidedModel(CollapsedTopicModel):
 
     def __post_init__(self):
         super().__post_init__()
-        if not isinstance(self.topics, TopicSide):
-            raise ValueError(
-                f"{self.label}: topics: expected topics such as Dirichlet(), found {self.topics!r}"
-            )
         taken = self.topic_sides.get(self.topics.name)
         if taken is None or (self.why_only and self.topics.form != taken.form):
             raise ValueError(f"{self.label}: topics: {self.why_only}")
@@ -75,6 +71,8 @@ class TwoSidedModel(CollapsedTopicModel):
                     f"found {side!r}"
                 )
             side = cls.topic_sides[side]
+        if not isinstance(side, TopicSide):
+            raise ValueError(f"{cls.card.id}: topics: expected topics such as Dirichlet(), found {side!r}")
         try:
             side = replace(side, **of_topics)
         except ValueError as error:
