@@ -42,9 +42,16 @@ class TwoSidedModel(CollapsedTopicModel):
 
     def __post_init__(self):
         super().__post_init__()
-        taken = self.topic_sides.get(self.topics.name)
-        if taken is None or (self.why_only and self.topics.form != taken.form):
-            raise ValueError(f"{self.label}: topics: {self.why_only}")
+        self.check_topics(self.topics)
+
+    @classmethod
+    def check_topics(cls, topics: Any) -> None:
+        """Raise ValueError unless the model takes these topics."""
+        if not isinstance(topics, TopicSide):
+            raise ValueError(f"{cls.card.id}: topics: expected topics such as Dirichlet(), found {topics!r}")
+        taken = cls.topic_sides.get(topics.name)
+        if taken is None or (cls.why_only and topics.form != taken.form):
+            raise ValueError(f"{cls.card.id}: topics: {cls.why_only}")
 
     @classmethod
     def make(cls, topics: TopicSide | str | None = None, **arguments: Any) -> Self:
@@ -71,8 +78,7 @@ class TwoSidedModel(CollapsedTopicModel):
                     f"found {side!r}"
                 )
             side = cls.topic_sides[side]
-        if not isinstance(side, TopicSide):
-            raise ValueError(f"{cls.card.id}: topics: expected topics such as Dirichlet(), found {side!r}")
+        cls.check_topics(side)
         try:
             side = replace(side, **of_topics)
         except ValueError as error:
