@@ -36,15 +36,11 @@ parameters {
 transformed parameters {
   real gamma = gamma_is_random ? gamma_random[1] : gamma_given[1];
   real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
-  vector[K] log_root = log_softmax(sticks);
-  vector[K] theta_log_shape = floored(log(alpha) + log_root);
-  array[D] vector[K] log_theta;
-  for (d in 1 : D) {
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape);
-  }
 #include topics_transformed_parameters.stan
 }
 model {
+  vector[K] theta_log_shape = floored(log(alpha) + log_softmax(sticks));
+  array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);
   sticks ~ stick_weights(gamma);
@@ -55,7 +51,11 @@ model {
 #include topics_model.stan
 }
 generated quantities {
-  vector[K] root = exp(log_root);
-  array[D] vector[K] theta = exp(log_theta);
+  vector[K] root = softmax(sticks);
+  array[D] vector[K] theta;
+  {
+    vector[K] log_shape = floored(log(alpha) + log_softmax(sticks));
+    theta = exp(log_dirichlet_weights(theta_log_h, theta_x, log_shape));
+  }
 #include topics_generated_quantities.stan
 }

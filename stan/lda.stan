@@ -5,6 +5,12 @@ functions {
 #include functions/dirichlet.stan
 #include functions/word_counts.stan
 #include topics_functions.stan
+/**
+ * Log shape of the documents: one alpha for all K topics, or one each.
+ */
+vector log_shape_of(vector alpha, int K) {
+  return num_elements(alpha) == 1 ? rep_vector(log(alpha[1]), K) : log(alpha);
+}
 }
 data {
   int<lower=0> D; // documents
@@ -30,14 +36,11 @@ parameters {
 }
 transformed parameters {
   vector[n_alphas] alpha = alpha_is_random ? alpha_random[1] : rep_vector(alpha_given[1], n_alphas);
-  vector[K] theta_log_shape = n_alphas == 1 ? rep_vector(log(alpha[1]), K) : log(alpha);
-  array[D] vector[K] log_theta;
-  for (d in 1 : D) {
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape);
-  }
 #include topics_transformed_parameters.stan
 }
 model {
+  vector[K] theta_log_shape = log_shape_of(alpha, K);
+  array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   if (alpha_is_random) {
     alpha_random[1] ~ gamma(alpha_given[1], alpha_given[2]);
   }
@@ -48,6 +51,6 @@ model {
 #include topics_model.stan
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_theta);
+  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, log_shape_of(alpha, K)));
 #include topics_generated_quantities.stan
 }

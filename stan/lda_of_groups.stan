@@ -31,15 +31,11 @@ parameters {
 }
 transformed parameters {
   vector[C] alpha = alpha_is_random ? alpha_random[1] : rep_vector(alpha_given[1], C);
-  array[D] vector[K] theta_log_shape;
-  array[D] vector[K] log_theta;
-  for (d in 1 : D) {
-    theta_log_shape[d] = rep_vector(log(alpha[collection[d]]), K);
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape[d]);
-  }
 #include topics_transformed_parameters.stan
 }
 model {
+  array[D] vector[K] theta_log_shape = symmetric_log_shapes(alpha[collection], K);
+  array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   if (alpha_is_random) {
     alpha_random[1] ~ gamma(alpha_given[1], alpha_given[2]);
   }
@@ -50,6 +46,7 @@ model {
 #include topics_model.stan
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_theta);
+  array[D] vector[K] theta
+    = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[collection], K)));
 #include topics_generated_quantities.stan
 }

@@ -8,6 +8,16 @@ functions {
 #include functions/sticks.stan
 #include functions/word_counts.stan
 #include topics_functions.stan
+/**
+ * Log shapes of the documents' topics: the concentration of their task times its topics.
+ */
+array[] vector document_log_shapes(vector alpha, array[] vector log_tasks, array[] int task) {
+  array[size(task)] vector[num_elements(log_tasks[1])] out;
+  for (d in 1 : size(task)) {
+    out[d] = floored(log(alpha[task[d]]) + log_tasks[task[d]]);
+  }
+  return out;
+}
 }
 data {
   int<lower=0> D; // documents
@@ -45,21 +55,13 @@ transformed parameters {
   real gamma = gamma_is_random ? gamma_random[1] : gamma_given[1];
   real alpha0 = alpha0_is_random ? alpha0_random[1] : alpha0_given[1];
   vector[C] alpha = alpha_is_random ? alpha_random[1] : rep_vector(alpha_given[1], C);
-  vector[K] log_root = log_softmax(sticks);
-  vector[K] tasks_log_shape = floored(log(alpha0) + log_root);
-  array[C] vector[K] log_tasks;
-  array[D] vector[K] theta_log_shape;
-  array[D] vector[K] log_theta;
-  for (c in 1 : C) {
-    log_tasks[c] = log_dirichlet_weights(tasks_log_h[c], tasks_x[c], tasks_log_shape);
-  }
-  for (d in 1 : D) {
-    theta_log_shape[d] = floored(log(alpha[task[d]]) + log_tasks[task[d]]);
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape[d]);
-  }
 #include topics_transformed_parameters.stan
 }
 model {
+  vector[K] tasks_log_shape = floored(log(alpha0) + log_softmax(sticks));
+  array[C] vector[K] log_tasks = log_dirichlet_weights(tasks_log_h, tasks_x, tasks_log_shape);
+  array[D] vector[K] theta_log_shape = document_log_shapes(alpha, log_tasks, task);
+  array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   alpha0_random ~ gamma(alpha0_given[1], alpha0_given[1 + alpha0_is_random]);
   if (alpha_is_random) {
@@ -77,8 +79,14 @@ model {
 #include topics_model.stan
 }
 generated quantities {
-  vector[K] root = exp(log_root);
-  array[C] vector[K] tasks = exp(log_tasks);
-  array[D] vector[K] theta = exp(log_theta);
+  vector[K] root = softmax(sticks);
+  array[C] vector[K] tasks;
+  array[D] vector[K] theta;
+  {
+    vector[K] log_shape = floored(log(alpha0) + log_softmax(sticks));
+    array[C] vector[K] log_tasks = log_dirichlet_weights(tasks_log_h, tasks_x, log_shape);
+    tasks = exp(log_tasks);
+    theta = exp(log_dirichlet_weights(theta_log_h, theta_x, document_log_shapes(alpha, log_tasks, task)));
+  }
 #include topics_generated_quantities.stan
 }
