@@ -88,13 +88,14 @@ def test_debug_lets_the_traceback_through(run):
 
 
 def test_settings():
-    texts = ["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "a=Beta(2,1)", "eta=1e-2"]
+    texts = ["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "a=Beta(2,1)", "eta=1e-2", "yes=True"]
     assert parse_settings(texts) == {
         "n_topics": 3,
         "alpha": 0.5,
         "gamma": Gamma(1, 2.5),
         "a": Beta(2, 1),
         "eta": 0.01,
+        "yes": True,
     }
 
 
