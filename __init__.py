@@ -7,15 +7,16 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .diagnostics.compare import compare
-    from .zoo.contract import Gamma
     from .zoo.corpus import Corpus
     from .zoo.formats import read_corpus, write_corpus
     from .zoo.inference import sample
     from .zoo.models import get, list_models
+    from .zoo.priors import Beta, Gamma
 
 _HOME = {
+    "Beta": ".zoo.priors",
     "Corpus": ".zoo.corpus",
-    "Gamma": ".zoo.contract",
+    "Gamma": ".zoo.priors",
     "compare": ".diagnostics.compare",
     "get": ".zoo.models",
     "list_models": ".zoo.models",
@@ -25,6 +26,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Beta",
     "Corpus",
     "Gamma",
     "__version__",

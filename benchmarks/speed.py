@@ -26,13 +26,16 @@ import bnpzoo
 import numpy as np
 from bnpzoo.zoo.corpus.associate import associations_of, cooccurrence
 from bnpzoo.zoo.designs import TransferContinuum
+from bnpzoo.zoo.models import MODELS
 
 CORPUS = Path(__file__).parents[2] / "shared" / "data" / "web_snippets.npz"
 RESULTS = Path(__file__).with_name("results.md")
 WARMUP = 100
 ALPHA, ETA, GAMMA = 0.1, 0.01, 1.5
+"""Of tomotopy's models: those of the settings of `lda` and `hdp`."""
 HDP_TOPICS = 100
-PITMAN_YOR = {"n_topics": 100, "alpha": ALPHA, "gamma": ETA, "b": 10.0, "a": 0.7}
+SYNTHETIC = {"alpha": 5.0, "epsilon": 0.01, "a1": 5.0, "a2": 0.1, "eta": 0.05}
+"""Hyperparameters on the synthetic corpus."""
 
 
 class Case(NamedTuple):
@@ -49,7 +52,7 @@ class Case(NamedTuple):
     synthetic: bool = False
 
 
-CASES = (
+BARS = (
     Case("bnpzoo", "lda", 100, 15.0),
     Case("tomotopy", "lda", 100),
     Case("bnpzoo", "lda", 500, 10.0),
@@ -63,34 +66,21 @@ CASES = (
     Case("bnpzoo", "hpyp", 100, 3.0),
     Case("bnpzoo", "tpyp", 100, 1.0),
 )
-TASKS = ("mt_hdp", "sparse_transfer", "hpyp", "tpyp")
+CASES = (*BARS, *(Case("bnpzoo", name, 100) for name in MODELS if name not in {case.model for case in BARS}))
 
 type Sweeps = Callable[[int], None]
 type Topics = Callable[[], int]
 
 
 def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
-    # The concentration of a document is ALPHA a topic for all models; GAMMA makes about 100 topics.
-    concentration = ALPHA * case.n_topics
-    hyper = {
-        "lda": {"n_topics": case.n_topics, "alpha": ALPHA},
-        "hdp": {"gamma": GAMMA, "alpha": concentration},
-        "mt_hdp": {"gamma": GAMMA, "alpha0": concentration, "alpha": concentration},
-        # Weights in the hundreds, as tasks of thousands of tokens ask for; alpha makes about 50 topics.
-        "sparse_transfer": {"alpha": 40.0, "epsilon": 0.5, "a1": 1.0, "a2": 100.0},
-        "focused": {"alpha": 5.0, "gamma": 0.5, "eta": 0.1},
-        "hpyp": PITMAN_YOR,
-        "tpyp": PITMAN_YOR,
-    }[case.model]
+    model = benchmark_model(case)
     if case.synthetic:
-        hyper |= {"alpha": 5.0, "epsilon": 0.01, "a1": 5.0, "a2": 0.1, "eta": 0.05}
-    elif case.model in TASKS:
-        tasks = corpus.covariates["label"]
-        corpus = bnpzoo.Corpus(corpus.words, corpus.doc_ptr, corpus.vocabulary, group=tasks)
+        model = model.replaced(**SYNTHETIC)
+    elif "label" in corpus.covariates:
+        corpus = corpus.grouped("label")
     if case.model == "tpyp":
         strength = cooccurrence(corpus, corpus, window=None)
         corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))
-    model = bnpzoo.get(case.model, **({} if hyper is PITMAN_YOR else {"eta": ETA}) | hyper)
     kernel = model.kernel()
     rng = np.random.default_rng(1)
     state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
@@ -101,6 +91,12 @@ def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
             state = kernel.step(rng, state)
 
     return sweep, lambda: np.unique(kernel.snapshot(state)["z"]).size
+
+
+def benchmark_model(case: Case) -> Any:
+    """Model of a case, its hyperparameters fixed as its settings say."""
+    model = bnpzoo.get(case.model).set_to("benchmark")
+    return model.replaced(n_topics=case.n_topics) if "n_topics" in model.arguments() else model
 
 
 def tomotopy_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
@@ -180,19 +176,18 @@ def page(results: dict[Case, dict[str, Any]], options: argparse.Namespace) -> st
     n_synthetic = next(found["n_tokens"] for case, found in results.items() if case.synthetic)
     packages = ("bnpzoo", "numpy", "numba", "tomotopy")
     versions = [f"{p} {metadata.version(p)}" for p in packages if importlib.util.find_spec(p)]
-    alpha = ALPHA * HDP_TOPICS
     return f"""# Speed
 
 Written by `make bench` on {date.today()}; do not edit.
 
 Million tokens per CPU-second, one thread, {options.corpus.stem} ({n_tokens} tokens), after {WARMUP} sweeps:
 best and median of {options.repeats} repeats of {options.sweeps} sweeps. Hyperparameters are fixed:
-eta = {ETA}; LDA: alpha = {ALPHA} a topic; HDP: alpha = {alpha:g} and gamma = {GAMMA}; `mt_hdp`: alpha0 =
-{alpha:g}. `sparse_transfer`: alpha = 40, epsilon = 0.5, a1 = 1, a2 = 100; `focused`: alpha = 5,
-gamma = 0.5, eta = 0.1; `hpyp` and `tpyp`: b = 10, a = 0.7, gamma = {ETA}, and for `tpyp` ten associations
-a word, from documents. Tasks and groups are the classes. The number of topics is the one reached; the two
-HDPs do not sample the same law (`docs/tomotopy.md`). Memory is that of the whole process, Python and its
-imports included.
+
+{hyperparameters()}
+
+`tpyp` has ten associations a word, from documents. Tasks and groups are the classes. The number of topics is
+the one reached; the two HDPs do not sample the same law (`docs/tomotopy.md`). Memory is that of the whole
+process, Python and its imports included.
 
 *Synthetic*: {n_synthetic} tokens in ten tasks, a quarter of the way along the continuum of the experiment
 `transfer-continuum`, with its hyperparameters and eta = 0.05; the bar is 5 ms a sweep.
@@ -202,6 +197,16 @@ imports included.
 {processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} after the run;
 Python {platform.python_version()}, {", ".join(versions)}.
 """
+
+
+def hyperparameters() -> str:
+    """One line a model."""
+    values = {name: benchmark_model(Case("bnpzoo", name, 100)).arguments() for name in MODELS}
+    return "\n".join(
+        f"- `{name}`: "
+        + ", ".join(f"{key} = {value}" for key, value in of_model.items() if key != "n_topics")
+        for name, of_model in values.items()
+    )
 
 
 def processor() -> str:

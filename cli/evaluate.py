@@ -32,7 +32,12 @@ def evaluate(
     import numpy as np
 
     from ..diagnostics.coherence import npmi, umass
-    from ..diagnostics.heldout import document_completion, left_to_right, posterior_topics
+    from ..diagnostics.heldout import (
+        document_completion,
+        left_to_right,
+        posterior_predictives,
+        posterior_topics,
+    )
     from ..diagnostics.heldout.empirical_likelihood import empirical_likelihood
     from ..diagnostics.topics import topics_of
     from ..zoo.inference import corpus_of, load
@@ -42,10 +47,13 @@ def evaluate(
     test = read_corpus(corpus_file, training.vocabulary, groups).with_groups_of(training)
     if split is not None:
         _, test = test.split(split)
-    methods = [document_completion, left_to_right, empirical_likelihood]
-    if next(posterior_topics(tree, test)).inclusion is not None:
-        methods = [empirical_likelihood]
-    scores = [method(posterior_topics(tree, test), test, seed=seed) for method in methods]
+    scores = [empirical_likelihood(posterior_topics(tree, test), test, seed=seed)]
+    if next(posterior_topics(tree, test)).inclusion is None:
+        methods = (document_completion, left_to_right)
+        scores = [
+            *(method(posterior_predictives(tree, test), test, seed=seed) for method in methods),
+            *scores,
+        ]
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
     coherence = {"UMass": umass(top_words, training), "NPMI": npmi(top_words, test)}

@@ -140,7 +140,8 @@ def print_verdicts(records: "list[Record]") -> None:
 
 def print_kill_matrix(records: "list[Record]") -> None:
     """Print one row a mutant and one column a rung."""
-    from ..diagnostics.reports.validation import RUNGS, kill_matrix
+    from ..diagnostics.laboratory.archive import kill_matrix
+    from ..diagnostics.reports.validation import RUNGS
 
     rungs = [rung for rung in RUNGS if any(record.case.rung == rung for record in records)]
     word = {"passed": "passed", "rejected": "killed", "broken": "killed"}

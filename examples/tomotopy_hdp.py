@@ -16,7 +16,7 @@ import bnpzoo
 import numpy as np
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.families.collapsed import by_first_appearance
+from bnpzoo.zoo.toolbox.laws import by_first_appearance
 
 LDA = bnpzoo.get("lda", n_topics=2, alpha=0.7, eta=0.4)
 MODEL = bnpzoo.get("hdp", gamma=1.0, alpha=1.0, eta=0.5)

@@ -34,19 +34,10 @@ transformed parameters {
   real gamma = gamma_is_random ? gamma_random[1] : gamma_given[1];
   real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
   real eta = eta_is_random ? eta_random[1] : eta_given[1];
-  vector[T] log_root = log_softmax(sticks);
-  vector[T] theta_log_shape = floored(log(alpha) + log_root);
-  vector[V] phi_log_shape = rep_vector(log(eta), V);
-  array[D] vector[T] log_theta;
-  array[T] vector[V] log_phi;
-  for (d in 1 : D) {
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape);
-  }
-  for (k in 1 : T) {
-    log_phi[k] = log_dirichlet_weights(phi_log_h[k], phi_x[k], phi_log_shape);
-  }
 }
 model {
+  vector[T] theta_log_shape = floored(log(alpha) + log_softmax(sticks));
+  vector[V] phi_log_shape = rep_vector(log(eta), V);
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);
   eta_random ~ gamma(eta_given[1], eta_given[1 + eta_is_random]);
@@ -59,10 +50,15 @@ model {
     phi_log_h[k] ~ log_gamma_variate(exp(phi_log_shape) + 1);
     phi_x[k] ~ exponential(1);
   }
-  counts ~ word_counts(log_theta, log_phi);
+  counts ~ word_counts(log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape),
+                       log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape));
 }
 generated quantities {
-  vector[T] root = exp(log_root);
-  array[D] vector[T] theta = exp(log_theta);
-  array[T] vector[V] phi = exp(log_phi);
+  vector[T] root = softmax(sticks);
+  array[D] vector[T] theta;
+  array[T] vector[V] phi = exp(log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V)));
+  {
+    vector[T] log_shape = floored(log(alpha) + log_softmax(sticks));
+    theta = exp(log_dirichlet_weights(theta_log_h, theta_x, log_shape));
+  }
 }

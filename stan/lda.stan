@@ -27,18 +27,10 @@ parameters {
 transformed parameters {
   real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
   real eta = eta_is_random ? eta_random[1] : eta_given[1];
-  vector[K] theta_log_shape = rep_vector(log(alpha), K);
-  vector[V] phi_log_shape = rep_vector(log(eta), V);
-  array[D] vector[K] log_theta;
-  array[K] vector[V] log_phi;
-  for (d in 1 : D) {
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape);
-  }
-  for (k in 1 : K) {
-    log_phi[k] = log_dirichlet_weights(phi_log_h[k], phi_x[k], phi_log_shape);
-  }
 }
 model {
+  vector[K] theta_log_shape = rep_vector(log(alpha), K);
+  vector[V] phi_log_shape = rep_vector(log(eta), V);
   alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);
   eta_random ~ gamma(eta_given[1], eta_given[1 + eta_is_random]);
   for (d in 1 : D) {
@@ -49,9 +41,10 @@ model {
     phi_log_h[k] ~ log_gamma_variate(exp(phi_log_shape) + 1);
     phi_x[k] ~ exponential(1);
   }
-  counts ~ word_counts(log_theta, log_phi);
+  counts ~ word_counts(log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape),
+                       log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape));
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_theta);
-  array[K] vector[V] phi = exp(log_phi);
+  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, rep_vector(log(alpha), K)));
+  array[K] vector[V] phi = exp(log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V)));
 }

@@ -7,6 +7,16 @@ functions {
 #include functions/dirichlet.stan
 #include functions/sticks.stan
 #include functions/word_counts.stan
+/**
+ * Log shapes of the documents' topics: the concentration of their task times its topics.
+ */
+array[] vector document_log_shapes(vector alpha, array[] vector log_tasks, array[] int task) {
+  array[size(task)] vector[num_elements(log_tasks[1])] out;
+  for (d in 1 : size(task)) {
+    out[d] = floored(log(alpha[task[d]]) + log_tasks[task[d]]);
+  }
+  return out;
+}
 }
 data {
   int<lower=0> D; // documents
@@ -43,25 +53,12 @@ transformed parameters {
   real alpha0 = alpha0_is_random ? alpha0_random[1] : alpha0_given[1];
   vector[C] alpha = alpha_is_random ? alpha_random[1] : rep_vector(alpha_given[1], C);
   real eta = eta_is_random ? eta_random[1] : eta_given[1];
-  vector[T] log_root = log_softmax(sticks);
-  vector[T] tasks_log_shape = floored(log(alpha0) + log_root);
-  array[C] vector[T] log_tasks;
-  array[D] vector[T] theta_log_shape;
-  vector[V] phi_log_shape = rep_vector(log(eta), V);
-  array[D] vector[T] log_theta;
-  array[T] vector[V] log_phi;
-  for (c in 1 : C) {
-    log_tasks[c] = log_dirichlet_weights(tasks_log_h[c], tasks_x[c], tasks_log_shape);
-  }
-  for (d in 1 : D) {
-    theta_log_shape[d] = floored(log(alpha[task[d]]) + log_tasks[task[d]]);
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape[d]);
-  }
-  for (k in 1 : T) {
-    log_phi[k] = log_dirichlet_weights(phi_log_h[k], phi_x[k], phi_log_shape);
-  }
 }
 model {
+  vector[T] tasks_log_shape = floored(log(alpha0) + log_softmax(sticks));
+  array[C] vector[T] log_tasks = log_dirichlet_weights(tasks_log_h, tasks_x, tasks_log_shape);
+  array[D] vector[T] theta_log_shape = document_log_shapes(alpha, log_tasks, task);
+  vector[V] phi_log_shape = rep_vector(log(eta), V);
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   alpha0_random ~ gamma(alpha0_given[1], alpha0_given[1 + alpha0_is_random]);
   if (alpha_is_random) {
@@ -81,11 +78,18 @@ model {
     phi_log_h[k] ~ log_gamma_variate(exp(phi_log_shape) + 1);
     phi_x[k] ~ exponential(1);
   }
-  counts ~ word_counts(log_theta, log_phi);
+  counts ~ word_counts(log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape),
+                       log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape));
 }
 generated quantities {
-  vector[T] root = exp(log_root);
-  array[C] vector[T] tasks = exp(log_tasks);
-  array[D] vector[T] theta = exp(log_theta);
-  array[T] vector[V] phi = exp(log_phi);
+  vector[T] root = softmax(sticks);
+  array[C] vector[T] tasks;
+  array[D] vector[T] theta;
+  array[T] vector[V] phi = exp(log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V)));
+  {
+    vector[T] log_shape = floored(log(alpha0) + log_softmax(sticks));
+    array[C] vector[T] log_tasks = log_dirichlet_weights(tasks_log_h, tasks_x, log_shape);
+    tasks = exp(log_tasks);
+    theta = exp(log_dirichlet_weights(theta_log_h, theta_x, document_log_shapes(alpha, log_tasks, task)));
+  }
 }

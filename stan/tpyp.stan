@@ -51,32 +51,13 @@ transformed parameters {
   vector[G] alpha = alpha_is_random ? alpha_random[1] : rep_vector(alpha_given[1], G);
   vector[K] b = b_is_random ? b_random[1] : rep_vector(b_given[1], K);
   real a = a_is_random ? a_random[1] : a_given[1];
-  vector[V] phi0_log_shape = rep_vector(log(gamma), V);
-  array[D] vector[K] theta_log_shape;
-  array[D] vector[K] log_theta;
-  array[B, K] vector[V] log_phi0;
-  array[G, K] vector[V] log_phi;
-  matrix[G, K] phi_log_total;
-  for (d in 1 : D) {
-    theta_log_shape[d] = rep_vector(log(alpha[group[d]]), K);
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape[d]);
-  }
-  for (j in 1 : B) {
-    for (k in 1 : K) {
-      log_phi0[j, k] = log_dirichlet_weights(phi0_log_h[j, k], phi0_x[j, k], phi0_log_shape);
-    }
-  }
-  for (g in 1 : G) {
-    array[V + 1] int first = row_ptr[(g - 1) * V + 1 : g * V + 1];
-    for (k in 1 : K) {
-      vector[V] log_base = log_transformed(log_phi0[base[g], k], first, column, log_weight);
-      vector[V] log_s = log_stable(phi_stable[g, k], log_base, a);
-      phi_log_total[g, k] = log_sum_exp(log_s);
-      log_phi[g, k] = log_s - phi_log_total[g, k];
-    }
-  }
 }
 model {
+  array[D] vector[K] theta_log_shape = symmetric_log_shapes(alpha[group], K);
+  vector[V] phi0_log_shape = rep_vector(log(gamma), V);
+  array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
+  array[B, K] vector[V] log_phi0;
+  array[G, K] vector[V] log_phi;
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   if (alpha_is_random) {
     alpha_random[1] ~ gamma(alpha_given[1], alpha_given[2]);
@@ -90,14 +71,20 @@ model {
     theta_x[d] ~ exponential(1);
   }
   for (j in 1 : B) {
+    log_phi0[j] = log_dirichlet_weights(phi0_log_h[j], phi0_x[j], phi0_log_shape);
     for (k in 1 : K) {
       phi0_log_h[j, k] ~ log_gamma_variate(exp(phi0_log_shape) + 1);
       phi0_x[j, k] ~ exponential(1);
     }
   }
   for (g in 1 : G) {
+    array[V + 1] int first = row_ptr[(g - 1) * V + 1 : g * V + 1];
     for (k in 1 : K) {
-      phi_stable[g, k] ~ tilted_stable(phi_log_total[g, k], a, b[k]);
+      vector[V] log_base = log_transformed(log_phi0[base[g], k], first, column, log_weight);
+      vector[V] log_s = log_stable(phi_stable[g, k], log_base, a);
+      real log_total = log_sum_exp(log_s);
+      phi_stable[g, k] ~ tilted_stable(log_total, a, b[k]);
+      log_phi[g, k] = log_s - log_total;
     }
   }
   for (d in 1 : D) {
@@ -105,7 +92,25 @@ model {
   }
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_theta);
-  array[B, K] vector[V] phi0 = exp(log_phi0);
-  array[G, K] vector[V] phi = exp(log_phi);
+  array[D] vector[K] theta
+    = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
+  array[B, K] vector[V] phi0;
+  array[G, K] vector[V] phi;
+  matrix[G, K] phi_log_total;
+  {
+    array[B, K] vector[V] log_phi0;
+    for (j in 1 : B) {
+      log_phi0[j] = log_dirichlet_weights(phi0_log_h[j], phi0_x[j], rep_vector(log(gamma), V));
+      phi0[j] = exp(log_phi0[j]);
+    }
+    for (g in 1 : G) {
+      array[V + 1] int first = row_ptr[(g - 1) * V + 1 : g * V + 1];
+      for (k in 1 : K) {
+        vector[V] log_base = log_transformed(log_phi0[base[g], k], first, column, log_weight);
+        vector[V] log_s = log_stable(phi_stable[g, k], log_base, a);
+        phi_log_total[g, k] = log_sum_exp(log_s);
+        phi[g, k] = exp(log_s - phi_log_total[g, k]);
+      }
+    }
+  }
 }

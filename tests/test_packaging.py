@@ -7,6 +7,7 @@ import tomllib
 from importlib import metadata, resources
 from pathlib import Path
 
+import bnpzoo
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +42,16 @@ def test_stan_programs_are_found_and_do_not_shadow_pystan():
     assert not (programs / "__init__.py").is_file()
     for model in ("lda", "hdp", "mt_hdp"):
         assert (programs / f"{model}.stan").is_file()
+
+
+def test_type_checkers_are_told_that_there_are_types():
+    assert (resources.files("bnpzoo") / "py.typed").is_file()
+    assert "py.typed" in PACKAGING["package-data"]["bnpzoo"]
+
+
+def test_the_face_has_what_it_lists():
+    for name in bnpzoo.__all__:
+        assert getattr(bnpzoo, name) is not None
 
 
 @pytest.fixture

@@ -2,27 +2,27 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from numbers import Real
-from types import ModuleType
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, override
 
 import numpy as np
 
-from .corpus import Corpus
+from .corpus import Corpus, CorpusError
 from .corpus.associations import Associations
 from .corpus.fields import Covariate
-from .priors import POSITIVE, Beta, Gamma, Prior, Range
+from .predictive import FrozenTopics as FrozenTopics
+from .predictive import Predictive
+from .priors import Beta as Beta
+from .priors import Gamma as Gamma
+from .priors import Hyperparameter as Hyperparameter
+from .priors import Prior as Prior
+from .settings import HasSettings
 
 type Latents = dict[str, np.ndarray]
 """Latent variables by name. ``z`` is the topic of each token, int (N,), numbered without gaps."""
 
 type Quantities = dict[str, np.ndarray]
 """Label-invariant test quantities by name, each a float scalar or vector."""
-
-
-type Hyperparameter = float | Gamma | Beta
-"""A number: fixed at it. A `Gamma`, or for one below 1 a `Beta`: sampled under that prior."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,10 @@ class Card:
     Attributes
     ----------
     id, title, summary : str
-    citation, bibtex_key : str
+    citation : str
+    source : str
+        Authors and year, as a table of models has them.
+    bibtex_key : str
     equations : tuple of Equation
     errata : tuple of str
         Where this package differs from the printed source, and why.
@@ -54,6 +57,7 @@ class Card:
     title: str
     summary: str
     citation: str
+    source: str
     bibtex_key: str
     equations: tuple[Equation, ...] = ()
     errata: tuple[str, ...] = ()
@@ -63,17 +67,21 @@ class Card:
 
 @dataclass(frozen=True)
 class Design:
-    """All that is fixed when data are generated.
+    """All that is fixed when data are generated: all of a corpus but its words.
 
     Parameters
     ----------
     doc_lengths : int (D,)
     n_words : int
-    group : int (D,), optional
     n_groups : int, optional
         At least the largest group plus one, which is the default; a group may have no documents.
-    covariates : mapping of str to array (D, …), optional
-    associations : Associations, optional
+    group, covariates, associations, vocabulary, group_names, segment_ptr, covariate_names, in_order
+        As in `Corpus`; kept as they are given.
+
+    Raises
+    ------
+    CorpusError
+        There are fewer names than groups.
     """
 
     doc_lengths: np.ndarray
@@ -82,36 +90,36 @@ class Design:
     n_groups: int = 0
     covariates: Mapping[str, Covariate] = field(default_factory=dict)
     associations: Associations | None = None
+    vocabulary: np.ndarray | None = None
+    group_names: np.ndarray | None = None
+    segment_ptr: np.ndarray | None = None
+    covariate_names: Mapping[str, np.ndarray] = field(default_factory=dict)
+    in_order: bool = False
 
     def __post_init__(self):
         in_use = 1 if self.group is None else int(np.max(self.group, initial=0)) + 1
-        object.__setattr__(self, "n_groups", max(self.n_groups, in_use))
+        named = 0 if self.group_names is None else len(self.group_names)
+        n_groups = max(self.n_groups, in_use, named)
+        if named and named < n_groups:
+            raise CorpusError(f"group_names: expected {n_groups}, one a group, found {named}")
+        object.__setattr__(self, "n_groups", n_groups)
 
     @classmethod
     def of(cls, corpus: Corpus) -> "Design":
         """Design under which `corpus` could have been generated."""
-        return cls(
-            corpus.doc_lengths,
-            corpus.n_words,
-            corpus.group,
-            corpus.n_groups,
-            corpus.covariates,
-            corpus.associations,
-        )
+        return cls(**{f.name: getattr(corpus, f.name) for f in fields(cls)})
+
+    def with_lengths(self, doc_lengths: np.ndarray) -> "Design":
+        """Design of documents of other lengths, whose segments are not known."""
+        return replace(self, doc_lengths=doc_lengths, segment_ptr=None)
 
     def corpus(self, words: np.ndarray) -> Corpus:
         """Corpus of this design that holds `words`."""
         doc_ptr = np.concatenate([[0], np.cumsum(self.doc_lengths)])
-        names = None if self.group is None else [f"group {g}" for g in range(self.n_groups)]
-        return Corpus(
-            words,
-            doc_ptr,
-            n_words=self.n_words,
-            group=self.group,
-            group_names=None if names is None else np.array(names),
-            covariates=self.covariates,
-            associations=self.associations,
-        )
+        fixed = {f.name: getattr(self, f.name) for f in fields(Corpus) if f.name not in ("words", "doc_ptr")}
+        if self.group is not None and self.group_names is None:
+            fixed["group_names"] = [f"group {g}" for g in range(self.n_groups)]
+        return Corpus(words, doc_ptr, **fixed)
 
 
 class Simulation(NamedTuple):
@@ -119,30 +127,6 @@ class Simulation(NamedTuple):
 
     latents: Latents
     corpus: Corpus
-
-
-class FrozenTopics(NamedTuple):
-    """All that new documents need from a posterior draw.
-
-    Attributes
-    ----------
-    words : float (K, V) or (G, K, V)
-        Posterior mean word distribution of each topic, by group where topics differ between groups. In a
-        nonparametric model the last row stands for all topics that have not been seen yet.
-    prior : float (G, K)
-        Dirichlet parameters of a new document's topic proportions, by group.
-    inclusion : float (G, K), optional
-        Probability that a topic is on in a new document, for models where a document has some topics only.
-        Its length is then negative binomial, of size the sum of `prior` over its topics and probability 1/2.
-    """
-
-    words: np.ndarray
-    prior: np.ndarray
-    inclusion: np.ndarray | None = None
-
-    def words_of(self, group: int) -> np.ndarray:
-        """Word distributions of the topics in a group, float (K, V)."""
-        return self.words if self.words.ndim == 2 else self.words[group]
 
 
 class Probes(NamedTuple):
@@ -208,6 +192,8 @@ class Kernel:
     token_step : {"conditional", "reversible", "augmented"}
         How a token moves: by a draw from its conditional given all else; by a reversible step; or given
         variables that are not among the latents, so that the rung `joint` has nothing to compare with.
+    with_room : (state) -> State, optional
+        Copy of `state` with room for more topics; None where their number is fixed.
     """
 
     load: Callable[[Latents, Corpus, Any], Any]
@@ -219,14 +205,60 @@ class Kernel:
     about: str = ""
     requires: Mapping[str, Any] = field(default_factory=dict)
     token_step: TokenStep = "conditional"
+    with_room: Callable[[Any], Any] | None = None
 
 
-class Model(ABC):
+class Room(Protocol):
+    """The room ``bnpzoo.kernels``, or a copy of it with a change in it."""
+
+    def __call__[M](self, module: M, /) -> M:
+        """Return the room's own version of a module of ``bnpzoo.kernels``."""
+        ...
+
+
+def original[M](module: M, /) -> M:
+    """Return `module` itself: the room without a change."""
+    return module
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A model as a program for general samplers, written twice: in NumPyro and in Stan.
+
+    The two are twins: of one density, up to a constant, and with the same names. Discrete latents are summed
+    out, and what is infinite is cut off at the truncation.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        What `latents` needs of a draw.
+    numpyro : (corpus, truncation) -> () -> None
+        NumPyro program.
+    stan_program : str
+        Name of the Stan program, ``stan/<name>.stan``; models may share one.
+    stan_data : (corpus, truncation) -> dict
+        Its data.
+    latents : (draw, corpus, rng) -> Latents
+        Draws ``z``, and whatever else is discrete, given the parameters at one draw.
+    needs_truncation : bool
+        Whether something is cut off; else the truncation plays no part.
+    largest_truncation : int, optional
+        Where the cost doubles with every topic; None where there is no limit.
+    """
+
+    parameters: tuple[str, ...]
+    numpyro: Callable[[Corpus, int], Callable[[], None]]
+    stan_program: str
+    stan_data: Callable[[Corpus, int], dict[str, Any]]
+    latents: Callable[[Mapping[str, np.ndarray], Corpus, np.random.Generator], Latents]
+    needs_truncation: bool = True
+    largest_truncation: int | None = None
+
+
+class Model(HasSettings, ABC):
     """A model: a frozen dataclass whose fields are its hyperparameters."""
 
     card: ClassVar[Card]
-    kernels: ClassVar[Mapping[str, Kernel]]
-    """Samplers by name of variant; the first is the default."""
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Names of the axes of its latents and quantities that are arrays, but those that every model has.
 
@@ -234,13 +266,20 @@ class Model(ABC):
     """
     has_versions: ClassVar[bool] = False
     """Whether topic k of one group is a version of topic k of another."""
-    largest_truncation: ClassVar[int | None] = None
-    """Most topics that its references can have; None where there is no limit."""
 
-    @classmethod
+    @property
+    @override
+    def label(self) -> str:
+        return self.card.id
+
     @abstractmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """Make the samplers from `toolbox`: the package ``bnpzoo.kernels``, or a copy with a change in it."""
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        """Make the samplers from the modules of `room`, by name of variant; the first is the default."""
+
+    @property
+    def kernels(self) -> Mapping[str, Kernel]:
+        """Samplers by name of variant; the first is the default."""
+        return self.kernels_in(original)
 
     @abstractmethod
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
@@ -286,6 +325,10 @@ class Model(ABC):
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """Topics and document prior for new documents, given one posterior draw."""
 
+    def predictive(self, latents: Latents, corpus: Corpus) -> Predictive:
+        """Return what one posterior draw says of new documents: its frozen topics, or what a model knows."""
+        return self.frozen_topics(latents, corpus)
+
     @abstractmethod
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
         """Where a chain starts: ``z`` is -1 throughout."""
@@ -294,33 +337,18 @@ class Model(ABC):
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """Test quantities at one draw, by the same code for every back end."""
 
-    @abstractmethod
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """NumPyro program of the finite-truncation reference, discrete latents summed out."""
-
-    @abstractmethod
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """Return the data of `stan_program`, the same reference."""
-
     @property
-    def stan_program(self) -> str:
-        """Name of the Stan program, ``stan/<name>.stan``: the model's id, unless it shares another's."""
-        return self.card.id
+    def reference(self) -> Reference | None:
+        """Its programs in NumPyro and Stan; None where it has none."""
+        return None
 
-    @property
-    @abstractmethod
-    def reference_parameters(self) -> tuple[str, ...]:
-        """What `reference_latents` needs of a reference draw; both programs use these names."""
-
-    @abstractmethod
-    def reference_latents(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        """Latents at one draw of a reference program: draws ``z`` given its continuous parameters."""
-
-    def arguments(self) -> dict[str, Any]:
-        """All that the model was made with, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+    def require_reference(self) -> Reference:
+        """Return its reference; ValueError where it has none."""
+        if self.reference is None:
+            raise ValueError(
+                f"{self.card.id}: there is no reference program, in NumPyro or Stan; use a kernel"
+            )
+        return self.reference
 
     def settings(self) -> dict[str, str]:
         """How each argument is set, in words: fixed, or sampled under a prior."""
@@ -328,36 +356,6 @@ class Model(ABC):
             name: f"sampled, prior {value}" if isinstance(value, Prior) else f"fixed at {value}"
             for name, value in self.arguments().items()
         }
-
-    def hyperparameters(self) -> dict[str, Hyperparameter]:
-        """All hyperparameters by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("hyper", True)}  # type: ignore[arg-type]
-
-    def check_hyperparameters(self) -> None:
-        """Raise ValueError unless every hyperparameter is a number in its range, or has a prior on it."""
-        for name, value in self.hyperparameters().items():
-            allowed = self.range_of(name)
-            if not isinstance(value, allowed.prior):
-                wanted = f"{allowed.about} or a {allowed.prior.__name__} prior"
-                self.check_number(name, allowed.contains, wanted)
-
-    def check_number(
-        self, name: str, contains: Callable[[float], bool] = POSITIVE.contains, wanted: str = POSITIVE.about
-    ) -> None:
-        """Raise ValueError unless field `name` is a number in a range; make it a Python float."""
-        value = getattr(self, name)
-        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
-        if not contains(number):
-            raise ValueError(f"{self.card.id}: {name}: expected {wanted}, found {value!r}")
-        object.__setattr__(self, name, number)
-
-    def range_of(self, name: str) -> Range:
-        """Values and kind of prior that a hyperparameter may have: the positive numbers."""
-        return POSITIVE
-
-    def sampled(self) -> tuple[str, ...]:
-        """Names of the hyperparameters that are sampled."""
-        return tuple(name for name, value in self.hyperparameters().items() if isinstance(value, Prior))
 
     def kernel(self, variant: str | None = None) -> Kernel:
         """Return the sampler `variant`, or the default one.
@@ -367,7 +365,8 @@ class Model(ABC):
         ValueError
             Lists the variants there are.
         """
-        name = variant or next(iter(self.kernels))
-        if name not in self.kernels:
-            raise ValueError(f"{self.card.id}: no variant {name!r}; there are {', '.join(self.kernels)}")
-        return self.kernels[name]
+        kernels = self.kernels
+        name = variant or next(iter(kernels))
+        if name not in kernels:
+            raise ValueError(f"{self.card.id}: no variant {name!r}; there are {', '.join(kernels)}")
+        return kernels[name]

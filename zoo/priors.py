@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, override
 
 import numpy as np
 from scipy import stats
@@ -65,22 +65,23 @@ class Gamma(Prior):
         self._check("shape and rate")
 
     @property
+    @override
     def mean(self) -> float:
-        """See `Prior.mean`."""
         return self.shape / self.rate
 
+    @override
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
         """See `Prior.draw`; never 0."""
         return np.maximum(rng.gamma(self.shape, 1.0 / self.rate, size), LEAST)
 
+    @override
     def log_density(self, value: Any) -> float:
-        """See `Prior.log_density`."""
         value = np.asarray(value)
         terms = (self.shape - 1.0) * np.log(value) - self.rate * value
         return float(np.sum(terms + self.shape * np.log(self.rate) - gammaln(self.shape)))
 
+    @override
     def quantile(self, probability: np.ndarray) -> np.ndarray:
-        """See `Prior.quantile`."""
         return stats.gamma.ppf(probability, self.shape, scale=1.0 / self.rate)
 
 
@@ -101,23 +102,28 @@ class Beta(Prior):
         self._check("shapes")
 
     @property
+    @override
     def mean(self) -> float:
-        """See `Prior.mean`."""
         return self.shape_a / (self.shape_a + self.shape_b)
 
+    @override
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
         """See `Prior.draw`; never 0 or 1."""
         return np.clip(rng.beta(self.shape_a, self.shape_b, size), LEAST, MOST)
 
+    @override
     def log_density(self, value: Any) -> float:
-        """See `Prior.log_density`."""
         value, a, b = np.asarray(value), self.shape_a, self.shape_b
         terms = (a - 1.0) * np.log(value) + (b - 1.0) * np.log1p(-value)
         return float(np.sum(terms + gammaln(a + b) - gammaln(a) - gammaln(b)))
 
+    @override
     def quantile(self, probability: np.ndarray) -> np.ndarray:
-        """See `Prior.quantile`."""
         return stats.beta.ppf(probability, self.shape_a, self.shape_b)
+
+
+type Hyperparameter = float | Gamma | Beta
+"""A number: fixed at it. A `Gamma`, or for one below 1 a `Beta`: sampled under that prior."""
 
 
 PRIORS: dict[str, type[Gamma] | type[Beta]] = {cls.__name__: cls for cls in (Gamma, Beta)}

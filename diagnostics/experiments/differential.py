@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
@@ -106,8 +106,8 @@ class _Differential(Experiment):
     x: ClassVar[str] = "n_topics"
     labels: ClassVar = LABELS
 
+    @override
     def settings(self) -> Iterator[dict[str, Any]]:
-        """See `Experiment.settings`."""
         yield from ({"n_topics": n} for n in self.topic_counts)
 
     def check(self) -> None:
@@ -168,8 +168,8 @@ class PerplexityExperiment(_Differential):
     baseline: ClassVar[str] = "hpyp"
     difference: ClassVar[str] = "perplexity above"
 
+    @override
     def run(self, cell: Cell) -> dict[str, float]:
-        """See `Experiment.run`."""
         train, test = self.split(cell.replicate)
         topics = self.draw_topics(cell, train, test)
         score = document_completion(topics, test, seed=self.seed_of(cell))
@@ -186,6 +186,7 @@ class ClassificationExperiment(_Differential):
     measure: ClassVar[str] = "accuracy"
     baseline: ClassVar[str] = "svm_linear"
 
+    @override
     def run(self, cell: Cell) -> dict[str, float]:
         """See `Experiment.run`; ``accuracy``, and that of always guessing the largest group."""
         train, test = self.split(cell.replicate)
@@ -278,16 +279,17 @@ def corpus_with_groups(path: str, groups: str | None) -> Corpus:
 
 
 def with_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
-    """Corpus without the tokens of other words than those `kept`, bool (V,), and without those words."""
-    token = kept[corpus.words]
-    lengths = np.bincount(corpus.doc_of[token], minlength=corpus.n_documents)
-    return Corpus(
-        (np.cumsum(kept) - 1)[corpus.words[token]],
-        np.concatenate([[0], np.cumsum(lengths)]),
+    """Corpus without the tokens of other words than those `kept`, bool (V,), and without those words.
+
+    Associations are gone: what the other words become is no longer among the words.
+    """
+    part = corpus.keep(kept[corpus.words])
+    return replace(
+        part,
+        words=(np.cumsum(kept) - 1)[part.words],
         vocabulary=corpus.vocabulary[kept],
-        group=corpus.group,
-        group_names=corpus.group_names,
-        in_order=corpus.in_order,
+        n_words=int(kept.sum()),
+        associations=None,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
@@ -175,8 +175,8 @@ class _Transfer(Experiment):
             for setting in self.settings():
                 self.problem(setting, replicate)
 
+    @override
     def run(self, cell: Cell) -> dict[str, float]:
-        """See `Experiment.run`."""
         train, test = self.problem(cell.setting, cell.replicate)
         seed = int(np.random.SeedSequence([self.seed, cell.replicate]).generate_state(1)[0])
         return held_out_score(cell.method, self.prior, self.sampling, train, test, seed)
@@ -196,8 +196,8 @@ class SyntheticTransfer(_Transfer):
     mixings: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
     task_counts: tuple[int, ...] = (10,)
 
+    @override
     def settings(self) -> Iterator[dict[str, Any]]:
-        """See `Experiment.settings`."""
         for n_tasks in self.task_counts:
             for mixing in self.mixings:
                 yield {"mixing": mixing, "n_tasks": n_tasks}
@@ -263,8 +263,8 @@ class DocumentsExperiment(_Transfer):
 
     x: ClassVar[str] = "n_documents"
 
+    @override
     def settings(self) -> Iterator[dict[str, Any]]:
-        """See `Experiment.settings`."""
         yield from ({"n_documents": n} for n in self.document_counts)
 
     def problem(self, setting: dict[str, Any], replicate: int) -> tuple[Corpus, Corpus]:
@@ -318,21 +318,16 @@ def corpus_with_tasks(path: str, tasks: str, task_of_interest: int) -> Corpus:
         named = ", ".join(corpus.covariates) or "none"
         what = f"a covariate {tasks!r} of whole numbers" if tasks else "groups (or name a covariate)"
         raise CorpusError(f"{path}: expected {what} to tell tasks by, found covariates: {named}")
-    values = np.unique(group)
+    values, group = np.unique(group, return_inverse=True)
     if task_of_interest not in values:
         raise CorpusError(
             f"{path}: task of interest: expected one of {', '.join(map(str, values))}, "
             f"found {task_of_interest}"
         )
-    values = np.concatenate([[task_of_interest], values[values != task_of_interest]])
-    rank = {value: j for j, value in enumerate(values)}
-    return Corpus(
-        corpus.words,
-        corpus.doc_ptr,
-        vocabulary=corpus.vocabulary,
-        group=np.array([rank[value] for value in group]),
-        group_names=np.array([f"task {value}" for value in values]),
-    )
+    order = np.argsort(values != task_of_interest, kind="stable")
+    names = corpus.covariate_names.get(tasks) if tasks else corpus.group_names
+    names = np.array([f"task {value}" for value in values]) if names is None else names[values]
+    return corpus.with_groups(np.argsort(order)[group], names[order])
 
 
 def newsgroups() -> Corpus:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
 from ...zoo.families.buffet.lengths import log_lengths
-from ...zoo.families.collapsed import draw_dirichlet
+from ...zoo.toolbox.draws import draw_dirichlet
 from .scores import HeldOut, average_over_draws
 
 
@@ -53,7 +53,8 @@ def empirical_likelihood(
         raise ValueError(f"expected at least 1 sample, found {samples}")
     counts = csr_array((np.ones(test.n_tokens), test.words, test.doc_ptr), (test.n_documents, test.n_words))
 
-    def estimate(rng: np.random.Generator, frozen: FrozenTopics, group: np.ndarray) -> np.ndarray:
+    def estimate(rng: np.random.Generator, frozen: FrozenTopics) -> np.ndarray:
+        group = frozen.rows_of(test)
         log_p = np.zeros(test.n_documents)
         for g in np.unique(group):
             here = np.flatnonzero(group == g)

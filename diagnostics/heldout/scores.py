@@ -1,7 +1,7 @@
 """How well a fit predicts documents that it has not seen.
 
-Topics and document prior are frozen at each kept posterior draw; predictive probabilities are averaged
-over draws before their logarithm is taken, since the draws are a mixture, not a committee.
+Predictive probabilities under each kept posterior draw are averaged over draws before their logarithm is
+taken, since the draws are a mixture, not a committee.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from scipy.special import logsumexp
 
-from ...kernels.toolbox import foldin
-from ...zoo.contract import FrozenTopics
+from ...zoo.contract import FrozenTopics, Latents, Model
 from ...zoo.corpus import Corpus
 from ...zoo.inference.results import corpus_of, latents_of, model_of
+from ...zoo.predictive import Predictive
 
 
 @dataclass(frozen=True)
@@ -51,21 +50,32 @@ class HeldOut:
         return float(self.perplexity * np.sqrt(np.sum(residual**2)) / n)
 
 
-def posterior_topics(tree: xr.DataTree, test: Corpus) -> Iterator[FrozenTopics]:
-    """Frozen topics at each kept draw of a fit, chain by chain.
+def posterior_predictives(tree: xr.DataTree, test: Corpus) -> Iterator[Predictive]:
+    """Yield what each kept draw of a fit says of new documents, chain by chain.
 
     Parameters
     ----------
     tree : DataTree
         As `sample` returns it, with group ``latents``.
     test : Corpus
-        What the topics are meant for.
+        The new documents.
 
     Raises
     ------
     ValueError
         The vocabulary of `test` is not that of the fit.
     """
+    for model, corpus, latents in _draws(tree, test):
+        yield model.predictive(latents, corpus)
+
+
+def posterior_topics(tree: xr.DataTree, test: Corpus) -> Iterator[FrozenTopics]:
+    """Frozen topics at each kept draw of a fit, chain by chain; see `posterior_predictives`."""
+    for model, corpus, latents in _draws(tree, test):
+        yield model.frozen_topics(latents, corpus)
+
+
+def _draws(tree: xr.DataTree, test: Corpus) -> Iterator[tuple[Model, Corpus, Latents]]:
     model, corpus = model_of(tree), corpus_of(tree)
     if not np.array_equal(corpus.vocabulary, test.vocabulary):
         raise ValueError(
@@ -73,7 +83,7 @@ def posterior_topics(tree: xr.DataTree, test: Corpus) -> Iterator[FrozenTopics]:
             f"found another ({test.n_words} words)"
         )
     for _, _, latents in latents_of(tree):
-        yield model.frozen_topics(latents, corpus)
+        yield model, corpus, latents
 
 
 def unigram(corpus: Corpus) -> FrozenTopics:
@@ -88,28 +98,18 @@ def split_documents(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     Returns
     -------
     observed, scored : Corpus
-        The same documents; of n tokens, ``n // 2`` are observed.
+        The same documents, and all that is known of them; of n tokens, ``n // 2`` are observed.
     """
     rng = np.random.default_rng(seed)
     shuffled = np.lexsort((rng.random(corpus.n_tokens), corpus.doc_of))
     rank = np.arange(corpus.n_tokens) - corpus.doc_ptr[corpus.doc_of]
-    first = rank < corpus.doc_lengths[corpus.doc_of] // 2
-
-    def part(tokens: np.ndarray) -> Corpus:
-        lengths = np.bincount(corpus.doc_of[tokens], minlength=corpus.n_documents)
-        return Corpus(
-            words=corpus.words[np.sort(tokens)],
-            doc_ptr=np.concatenate([[0], np.cumsum(lengths)]),
-            vocabulary=corpus.vocabulary,
-            group=corpus.group,
-            group_names=corpus.group_names,
-        )
-
-    return part(shuffled[first]), part(shuffled[~first])
+    observed = np.empty(corpus.n_tokens, bool)
+    observed[shuffled] = rank < corpus.doc_lengths[corpus.doc_of] // 2
+    return corpus.keep(observed), corpus.keep(~observed)
 
 
 def document_completion(
-    topics: Iterable[FrozenTopics], test: Corpus, *, seed: int = 0, burn_in: int = 25, sweeps: int = 25
+    draws: Iterable[Predictive], test: Corpus, *, seed: int = 0, burn_in: int = 25, sweeps: int = 25
 ) -> HeldOut:
     """Predict half of each test document from its other half.
 
@@ -119,8 +119,8 @@ def document_completion(
 
     Parameters
     ----------
-    topics : iterable of FrozenTopics
-        One a posterior draw, as from `posterior_topics`; consumed one by one.
+    draws : iterable of Predictive
+        As from `posterior_predictives`; consumed one by one.
     test : Corpus
         Over the same vocabulary. A document of one token is predicted from the prior.
     seed : int
@@ -131,30 +131,22 @@ def document_completion(
     Raises
     ------
     ValueError
-        No token to score, no draw, or topics that do not fit the corpus, such as none in a group.
+        No token to score, no draw, or draws that do not fit the corpus, such as no topics in a group.
     """
     observed, scored = split_documents(test, seed)
     if sweeps < 1 or burn_in < 0:
         raise ValueError(f"expected sweeps >= 1 and burn_in >= 0, found {sweeps} and {burn_in}")
 
-    def predict(rng: np.random.Generator, frozen: FrozenTopics, group: np.ndarray) -> np.ndarray:
-        _check_that_all_are_on(frozen)
-        words = frozen.words.reshape(-1, *frozen.words.shape[-2:])
-        word_topics = np.ascontiguousarray(words.transpose(0, 2, 1))
-        theta = np.empty((test.n_documents, words.shape[1]))
-        foldin.fold_in(
-            rng, observed.words, observed.doc_ptr, group, word_topics, frozen.prior, burn_in, sweeps, theta
-        )
-        rows = group[scored.doc_of] if len(words) > 1 else 0
-        return np.log(np.einsum("nk,nk->n", theta[scored.doc_of], word_topics[rows, scored.words]))
+    def predict(rng: np.random.Generator, draw: Predictive) -> np.ndarray:
+        return draw.log_completion(observed, scored, rng, burn_in=burn_in, sweeps=sweeps)
 
-    log_p, n_draws = average_over_draws(predict, topics, scored, seed)
+    log_p, n_draws = average_over_draws(predict, draws, scored, seed)
     by_document = np.bincount(scored.doc_of, weights=log_p, minlength=test.n_documents)
     return HeldOut("document completion", by_document, scored.doc_lengths, n_draws)
 
 
 def left_to_right(
-    topics: Iterable[FrozenTopics], test: Corpus, *, seed: int = 0, particles: int = 20
+    draws: Iterable[Predictive], test: Corpus, *, seed: int = 0, particles: int = 20
 ) -> HeldOut:
     """Estimate the probability of whole test documents, token by token from the left.
 
@@ -164,8 +156,8 @@ def left_to_right(
 
     Parameters
     ----------
-    topics : iterable of FrozenTopics
-        One a posterior draw, as from `posterior_topics`; consumed one by one.
+    draws : iterable of Predictive
+        As from `posterior_predictives`; consumed one by one.
     test : Corpus
         Over the same vocabulary.
     seed : int
@@ -175,29 +167,21 @@ def left_to_right(
     Raises
     ------
     ValueError
-        No token to score, no draw, or topics that do not fit the corpus, such as none in a group.
+        No token to score, no draw, or draws that do not fit the corpus, such as no topics in a group.
     """
     if particles < 1:
         raise ValueError(f"expected at least 1 particle, found {particles}")
 
-    def estimate(rng: np.random.Generator, frozen: FrozenTopics, group: np.ndarray) -> np.ndarray:
-        _check_that_all_are_on(frozen)
-        topics_of = [np.ascontiguousarray(frozen.words_of(g).T) for g in range(len(frozen.prior))]
-        log_p = np.empty(test.n_documents)
-        for d, g in enumerate(group):
-            words = test.words[test.doc_ptr[d] : test.doc_ptr[d + 1]]
-            log_conditionals = np.empty((particles, words.size))
-            foldin.left_to_right(rng, words, topics_of[g], frozen.prior[g], log_conditionals)
-            log_p[d] = logsumexp(log_conditionals.sum(axis=1)) - np.log(particles)
-        return log_p
+    def estimate(rng: np.random.Generator, draw: Predictive) -> np.ndarray:
+        return draw.log_documents(test, rng, particles=particles)
 
-    log_p, n_draws = average_over_draws(estimate, topics, test, seed)
+    log_p, n_draws = average_over_draws(estimate, draws, test, seed)
     return HeldOut("left to right", log_p, test.doc_lengths, n_draws)
 
 
-def average_over_draws(
-    log_probability: Callable[[np.random.Generator, FrozenTopics, np.ndarray], np.ndarray],
-    topics: Iterable[FrozenTopics],
+def average_over_draws[P: Predictive](
+    log_probability: Callable[[np.random.Generator, P], np.ndarray],
+    draws: Iterable[P],
     scored: Corpus,
     seed: int,
 ) -> tuple[np.ndarray, int]:
@@ -205,9 +189,9 @@ def average_over_draws(
 
     Parameters
     ----------
-    log_probability : (rng, frozen topics, row of their prior for each document) -> float (n,)
+    log_probability : (rng, draw) -> float (n,)
         Logarithms under one draw.
-    topics : iterable of FrozenTopics
+    draws : iterable of Predictive
     scored : Corpus
     seed : int
 
@@ -219,43 +203,11 @@ def average_over_draws(
     if scored.n_tokens == 0:
         raise ValueError("test corpus: expected at least one token to score, found none")
     total, n_draws = None, 0
-    for draw, frozen in enumerate(topics):
-        _check(frozen, scored)
-        group = scored.group_of_doc if frozen.prior.shape[0] > 1 else np.zeros(scored.n_documents, np.int32)
-        _check_that_some_are_on(frozen.prior, group, scored)
-        log_p = log_probability(np.random.default_rng([seed, draw]), frozen, group)
+    for number, draw in enumerate(draws):
+        draw.check(scored)
+        log_p = log_probability(np.random.default_rng([seed, number]), draw)
         total = log_p if total is None else np.logaddexp(total, log_p)
-        n_draws = draw + 1
+        n_draws = number + 1
     if total is None:
         raise ValueError("topics: expected at least one posterior draw, found none")
     return total - np.log(n_draws), n_draws
-
-
-def _check_that_all_are_on(frozen: FrozenTopics) -> None:
-    if frozen.inclusion is not None:
-        raise ValueError("topics: some may be off in a new document; score it by empirical likelihood")
-
-
-def _check_that_some_are_on(prior: np.ndarray, group: np.ndarray, test: Corpus) -> None:
-    for g in np.unique(group):
-        if not prior[g].any():
-            of_group = "" if len(prior) == 1 else f" of group {test.group_names[g]!s}"  # type: ignore[index]
-            raise ValueError(f"prior{of_group}: expected a topic with a positive weight, found none")
-
-
-def _check(frozen: FrozenTopics, test: Corpus) -> None:
-    *groups, n_topics, n_words = frozen.words.shape
-    n_groups = frozen.prior.shape[0]
-    if n_words != test.n_words:
-        raise ValueError(
-            f"test corpus: expected the {n_words} words of the training vocabulary, found {test.n_words}"
-        )
-    if frozen.prior.shape != (n_groups, n_topics):
-        raise ValueError(f"prior: expected {n_topics} topics, found shape {frozen.prior.shape}")
-    if groups not in ([], [n_groups]):
-        raise ValueError(f"topics: expected those of {n_groups} groups, found shape {frozen.words.shape}")
-    if not (np.all(frozen.words > 0) and np.all(frozen.prior >= 0)):
-        raise ValueError("topics: expected positive word probabilities and a non-negative prior")
-    if n_groups > 1 and (test.group is None or test.group_of_doc.max(initial=0) >= n_groups):
-        found = "none" if test.group is None else str(test.n_groups)
-        raise ValueError(f"test corpus: expected the {n_groups} groups of the fit, found {found}")

@@ -2,10 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -13,6 +14,7 @@ from ..._version import __version__
 from ...zoo.files import replace_on_success
 from ...zoo.inference.results import save
 from .ladder import Case
+from .mutants.registry import MUTANTS
 from .verdict import Verdict
 
 FIGURE = "figure_"
@@ -129,3 +131,26 @@ def _record(path: Path) -> Record:
         return Record(**found | {"case": Case(**found["case"])})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path}: expected the record of a verdict: {error}") from None
+
+
+def kill_matrix(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """One row a mutant and model: its ``about``, and the status on each rung that it was put before."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    about = {mutant.id: mutant.about for mutant in MUTANTS}
+    order = list(about)
+    for record in records:
+        case = record.case
+        row = rows.setdefault(
+            (case.model, case.mutant),
+            {
+                "model": case.model,
+                "variant": case.variant,
+                "mutant": case.mutant,
+                "about": about[case.mutant],
+                "status": {},
+            },
+        )
+        row["status"][case.rung] = record.status
+    for row in rows.values():
+        row["killed"] = any(status != "passed" for status in row["status"].values())
+    return sorted(rows.values(), key=lambda row: (row["model"], order.index(row["mutant"])))

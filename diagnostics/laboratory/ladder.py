@@ -2,8 +2,8 @@
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,11 @@ import numpy as np
 from ..._version import __version__
 from ...zoo.contract import Design, Kernel, Model
 from ...zoo.corpus.associations import Associations
-from ...zoo.models import MODELS
-from ...zoo.priors import Beta, Gamma, Prior
+from ...zoo.models import MODELS, get
 from .geweke import geweke
 from .mutants.registry import mutant_by_id
 from .oracle import Oracle, agrees_with_oracle
-from .patched import PLAIN_PYTHON, Change, load_toolbox, source_hash
+from .patched import PLAIN_PYTHON, Change, load_room, source_hash
 from .reference import agrees_with_references
 from .sbc import sbc
 from .sequential import sequential
@@ -29,6 +28,15 @@ from .verdict import Verdict
 
 RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc", "reference")
 """From cheap to dear."""
+
+RUNG_TITLES = {
+    "joint": "Conditionals against ratios of the joint density",
+    "oracle": "Long chains against an enumerated posterior",
+    "sequential": "Sequential two-sample test",
+    "geweke": "Geweke's joint distribution test",
+    "sbc": "Simulation-based calibration",
+    "reference": "Kernel, NumPyro and Stan on one corpus",
+}
 
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "ci": {
@@ -49,12 +57,6 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 """Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
 
-PRIORS: Mapping[type[Prior], Prior] = {Gamma: Gamma(2.0, 2.0), Beta: Beta(2.0, 2.0)}
-"""Of every hyperparameter, by the kind that it may have."""
-
-FIXED: Mapping[type[Prior], float] = {Gamma: 1.5, Beta: 0.6}
-"""Every hyperparameter before the oracle of budget ``ci``, which is exact then."""
-
 
 def _neighbours(n_words: int) -> Associations:
     """Words that stay what they are in one group, and may become the next in the other."""
@@ -71,22 +73,18 @@ MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1]), associations
 """Small enough for the oracle to enumerate."""
 
 
-REFERENCE_DESIGN = Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2, associations=_neighbours(6))
-"""Small enough for NUTS to mix."""
-
-REFERENCE_PRIORS: Mapping[type[Prior], Prior] = {Gamma: Gamma(4.0, 4.0), Beta: Beta(4.0, 4.0)}
-"""Of hyperparameters before the references, by the kind that they may have."""
-
-REFERENCE_VALUES = {
-    "hdp": {"gamma": 0.7},
-    "mt_hdp": {"gamma": 0.7},
-    "focused": {"alpha": 0.5},
-    "sparse_transfer": {"alpha": 0.5},
+REFERENCE_DESIGNS = {
+    False: Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2, associations=_neighbours(6)),
+    True: Design(np.full(4, 7), n_words=6, group=np.arange(4) % 2),
 }
-"""Hyperparameters fixed before the references, small, so that few sticks are enough."""
+"""Small enough for NUTS to mix; the smaller (True) where the reference enumerates sets of topics."""
 
-REFERENCE_TRUNCATIONS = {False: (6, 10), True: (6, 7)}
-"""Sticks of the references, two levels; close ones (True) where the cost doubles with each."""
+REFERENCE_TRUNCATIONS = {False: (6, 10), True: (4, 5)}
+"""Sticks of the references, two levels; close ones (True) where the cost doubles with each.
+
+In a buffet of mass a, d documents have on average d (a / (a + 1))^(k + 1) (a + 1) topics beyond the k largest
+sticks: 0.0034 for 4 documents, a = 0.3 and k = 4.
+"""
 
 
 @dataclass(frozen=True)
@@ -137,19 +135,15 @@ class Case:
     @property
     def kernel(self) -> Kernel:
         """The sampler."""
-        return _kernels(self.model, self.changes)[self.variant]
+        return _kernels(self.make_model(), self.changes)[self.variant]
 
     def make_model(self) -> Model:
         """Make the model, small, its hyperparameters sampled unless the oracle is to be exact."""
-        cls = MODELS[self.model]
-        small = {f.name: f.metadata["small"] for f in fields(cls) if "small" in f.metadata}  # type: ignore[arg-type]
-        kinds = {name: cls().range_of(name).prior for name in cls().hyperparameters()}
+        model = get(self.model)
         if self.rung == "reference":
-            sampled = {name: REFERENCE_PRIORS[kind] for name, kind in kinds.items()}
-            return cls(**small, **sampled | REFERENCE_VALUES.get(self.model, {}))
-        values = FIXED if (self.rung, self.budget) == ("oracle", "ci") else PRIORS
-        required = cls.kernels[self.variant].requires
-        return cls(**small, **required, **{name: values[kind] for name, kind in kinds.items()})
+            return model.set_to("reference")
+        purpose = "fixed" if (self.rung, self.budget) == ("oracle", "ci") else "prior"
+        return model.set_to(purpose).replaced(**model.kernel(self.variant).requires)
 
     @property
     def fingerprint(self) -> str:
@@ -165,8 +159,8 @@ class Case:
 
 
 @cache
-def _kernels(model: str, changes: tuple[Change, ...]) -> dict[str, Kernel]:
-    return MODELS[model].kernels_of(load_toolbox(*changes))
+def _kernels(model: Model, changes: tuple[Change, ...]) -> dict[str, Kernel]:
+    return model.kernels_in(load_room(*changes))
 
 
 class CaseSubject(ModelSubject):
@@ -206,14 +200,17 @@ def climb(
         return judge(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
     if case.rung == "reference":
         model = case.make_model()
-        corpus = model.simulate(REFERENCE_DESIGN, np.random.default_rng(case.seed)).corpus
+        enumerates = model.require_reference().largest_truncation is not None
+        design = REFERENCE_DESIGNS[enumerates]
+        corpus = model.simulate(design, np.random.default_rng(case.seed)).corpus
         return agrees_with_references(
             case.subject,
             model,
             corpus,
             case.variant,
-            truncations=REFERENCE_TRUNCATIONS[model.largest_truncation is not None],
+            truncations=REFERENCE_TRUNCATIONS[enumerates],
             seed=case.seed,
+            store=store,
             progress=progress,
             **case.settings,
         )

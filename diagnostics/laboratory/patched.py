@@ -7,11 +7,15 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 from ... import kernels
 from ...kernels.toolbox.jit import CACHE_DIRECTORY
+from ...zoo.contract import Room, original
+from ...zoo.settings import HasSettings
 
 SOURCE = Path(kernels.__file__).parent
 
@@ -41,8 +45,8 @@ PLAIN_PYTHON = Change(
 """Leaves the kernels uncompiled: slower, but any object with the methods of a generator will do."""
 
 
-def load_toolbox(*changes: Change) -> ModuleType:
-    """Import the room ``kernels`` with `changes` in it; without any, the room itself.
+def load_room(*changes: Change) -> Room:
+    """Return the room ``kernels`` with `changes` in it; without any, the room itself.
 
     The copy lies in a stable place that depends on its content, so that numba finds what it compiled
     before. A whole copy differs from the original in nothing but the changes.
@@ -53,7 +57,7 @@ def load_toolbox(*changes: Change) -> ModuleType:
         The text of a change does not occur exactly once.
     """
     if not changes:
-        return kernels
+        return original
     name = f"bnpzoo_kernels_{source_hash(*changes)}"
     if name not in sys.modules:
         folder = _written(CACHE_DIRECTORY.parent / "copies" / name, _sources(changes))
@@ -65,7 +69,12 @@ def load_toolbox(*changes: Change) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-    return sys.modules[name]
+
+    def room[M](module: M, /) -> M:
+        assert isinstance(module, ModuleType)
+        return cast("M", import_module(name + module.__name__.removeprefix(kernels.__name__)))
+
+    return room
 
 
 def source_hash(*changes: Change) -> str:
@@ -96,7 +105,7 @@ def _written(folder: Path, sources: Mapping[str, str]) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(dir=folder.parent))
         for name, text in sources.items():
-            (beside / name).parent.mkdir(exist_ok=True)
+            (beside / name).parent.mkdir(parents=True, exist_ok=True)
             (beside / name).write_text(text, encoding="utf-8")
         try:
             beside.rename(folder)
@@ -112,8 +121,8 @@ class Mutant:
     Attributes
     ----------
     id : str
-    models : tuple of str
-        Models whose sampler it makes wrong.
+    concerns : tuple of type
+        Classes of models, or of sides that models hold, whose samplers it makes wrong.
     change : Change
     about : str
         What is wrong.
@@ -122,7 +131,7 @@ class Mutant:
     """
 
     id: str
-    models: tuple[str, ...]
+    concerns: tuple[type[HasSettings], ...]
     change: Change
     about: str
     variant: str = "sparse"

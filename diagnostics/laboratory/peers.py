@@ -7,9 +7,9 @@ import tomotopy
 
 from ...zoo.contract import Design, Latents, Probes
 from ...zoo.corpus import Corpus
-from ...zoo.families.collapsed import by_first_appearance
 from ...zoo.models.hdp import Hdp
 from ...zoo.models.lda import Lda
+from ...zoo.toolbox.laws import by_first_appearance
 from .subject import BrokenSubject
 
 

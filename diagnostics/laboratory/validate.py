@@ -52,7 +52,7 @@ def cases_of(
     for rung in rungs or ():
         _check("rung", rung, RUNGS)
         _check(f"rung of {model_id} at budget {budget}", rung, climbed)
-    variants = MODELS[model_id].kernels
+    variants = MODELS[model_id]().kernels
     default = next(iter(variants))
     if variant is not None:
         _check(f"variant of {model_id}", variant, variants)

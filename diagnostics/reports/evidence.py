@@ -1,7 +1,7 @@
 """The evidence page: the whole ladder for all models and variants, and every mutant before every rung.
 
-``python -m bnpzoo.diagnostics.evidence`` judges what has not been judged, and writes the page from the
-stored results alone. It may be interrupted; the next run takes up where it was left.
+``python -m bnpzoo.diagnostics.reports.evidence`` judges what has not been judged, and writes the page from
+the stored results alone. It may be interrupted; the next run takes up where it was left.
 """
 
 import argparse
@@ -11,11 +11,10 @@ from pathlib import Path
 
 from ...zoo.files import replace_on_success
 from ...zoo.models import MODELS
-from ..laboratory.archive import Archive, Record
-from ..laboratory.ladder import BUDGETS, RUNGS, Case
+from ..laboratory.archive import Archive, Record, kill_matrix
+from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
 from ..laboratory.validate import STORE, cases_of, judge_all, mutant_cases
 from ..laboratory.verdict import FALSE_ALARM_RATE
-from .validation import RUNG_TITLES, kill_matrix
 
 PAGE = Path("docs/evidence.md")
 
@@ -80,7 +79,7 @@ def _samplers(records: Mapping[tuple[str, str, str], Record]) -> list[str]:
         [
             [model, variant, *(_cell(records.get((model, variant, rung))) for rung in RUNGS)]
             for model, cls in MODELS.items()
-            for variant in cls.kernels
+            for variant in cls().kernels
         ],
     )
 
@@ -137,7 +136,9 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what has not been run, write the page; 1 if a right sampler is rejected or a mutant is not."""
-    parser = argparse.ArgumentParser(prog="python -m bnpzoo.diagnostics.evidence", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bnpzoo.diagnostics.reports.evidence", description=__doc__
+    )
     parser.add_argument("--budget", choices=[*BUDGETS], default="full")
     parser.add_argument("--store", type=Path, default=STORE, metavar="DIR")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE")

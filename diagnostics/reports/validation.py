@@ -13,24 +13,14 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from ..._version import __version__
-from ..laboratory.archive import Record
-from ..laboratory.ladder import RUNGS
-from ..laboratory.mutants.registry import MUTANTS
+from ..laboratory.archive import Record, kill_matrix
+from ..laboratory.ladder import RUNG_TITLES, RUNGS
 from ..laboratory.verdict import Verdict
 from .fits import write_page
 from .plots import FLAT, STYLE, colour, svg_of
 
 _COLUMNS, _PANEL = 5, 1.75  # of a grid of plots; inches
 _MOST_ROWS = 12
-
-RUNG_TITLES = {
-    "joint": "Conditionals against ratios of the joint density",
-    "oracle": "Long chains against an enumerated posterior",
-    "sequential": "Sequential two-sample test",
-    "geweke": "Geweke's joint distribution test",
-    "sbc": "Simulation-based calibration",
-    "reference": "Kernel, NumPyro and Stan on one corpus",
-}
 
 
 def write_validation_report(
@@ -55,29 +45,6 @@ def write_validation_report(
         rungs=RUNGS,
         version=__version__,
     )
-
-
-def kill_matrix(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """One row a mutant and model: its ``about``, and the status on each rung that it was put before."""
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    about = {mutant.id: mutant.about for mutant in MUTANTS}
-    order = list(about)
-    for record in records:
-        case = record.case
-        row = rows.setdefault(
-            (case.model, case.mutant),
-            {
-                "model": case.model,
-                "variant": case.variant,
-                "mutant": case.mutant,
-                "about": about[case.mutant],
-                "status": {},
-            },
-        )
-        row["status"][case.rung] = record.status
-    for row in rows.values():
-        row["killed"] = any(status != "passed" for status in row["status"].values())
-    return sorted(rows.values(), key=lambda row: (row["model"], order.index(row["mutant"])))
 
 
 def _described(verdict: Verdict) -> dict[str, Any]:

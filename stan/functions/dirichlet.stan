@@ -28,3 +28,36 @@ vector log_gamma_of(vector log_h, vector x, vector log_shape) {
 vector log_dirichlet_weights(vector log_h, vector x, vector log_shape) {
   return log_softmax(log_gamma_of(log_h, x, log_shape));
 }
+
+/**
+ * Log of several draws of Dirichlet weights, of one shape.
+ */
+array[] vector log_dirichlet_weights(array[] vector log_h, array[] vector x, vector log_shape) {
+  array[size(x)] vector[num_elements(log_shape)] out;
+  for (i in 1 : size(x)) {
+    out[i] = log_dirichlet_weights(log_h[i], x[i], log_shape);
+  }
+  return out;
+}
+
+/**
+ * Log of several draws of Dirichlet weights, each of its own shape.
+ */
+array[] vector log_dirichlet_weights(array[] vector log_h, array[] vector x, array[] vector log_shape) {
+  array[size(x)] vector[size(x) > 0 ? num_elements(x[1]) : 0] out;
+  for (i in 1 : size(x)) {
+    out[i] = log_dirichlet_weights(log_h[i], x[i], log_shape[i]);
+  }
+  return out;
+}
+
+/**
+ * Log shapes of symmetric Dirichlets over K, one for each element of shape.
+ */
+array[] vector symmetric_log_shapes(vector shape, int K) {
+  array[num_elements(shape)] vector[K] out;
+  for (i in 1 : num_elements(shape)) {
+    out[i] = rep_vector(log(shape[i]), K);
+  }
+  return out;
+}

@@ -7,7 +7,7 @@ import sys
 import pytest
 from bnpzoo.cli.app import app
 from bnpzoo.zoo.formats import read_corpus
-from bnpzoo.zoo.inference import corpus_of, load
+from bnpzoo.zoo.inference import BACKENDS, corpus_of, load
 from bnpzoo.zoo.models import MODELS
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
@@ -19,6 +19,11 @@ def test_help(run, command):
     result = run(command, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout
+
+
+def test_help_of_fit_names_every_back_end(run):
+    text = run("fit", "--help").output
+    assert all(name in text for name in BACKENDS)
 
 
 def test_help_does_not_wait_for_heavy_packages():

@@ -55,12 +55,23 @@ def test_training_documents_have_the_words(path):
     assert experiment.split(1)[0].digest() != train.digest()
 
 
-def test_words_are_taken_out():
-    corpus = Corpus([0, 1, 2, 1, 0], [0, 3, 3, 5], vocabulary=["x", "y", "z"], group=[0, 1, 0])
+def test_words_are_taken_out(differences):
+    corpus = Corpus(
+        [0, 1, 2, 1, 0],
+        [0, 3, 3, 5],
+        vocabulary=["x", "y", "z"],
+        group=[0, 1, 0],
+        segment_ptr=[0, 1, 2, 3, 5],
+        covariates={"year": [1, 2, 3]},
+        in_order=True,
+    )
     found = with_words(corpus, np.array([True, False, True]))
     assert found.vocabulary.tolist() == ["x", "z"]
     assert found.words.tolist() == [0, 1, 0]
     assert found.doc_ptr.tolist() == [0, 2, 2, 3]
+    assert found.segment_ptr.tolist() == [0, 1, 2, 3]
+    changed = {"words", "doc_ptr", "vocabulary", "n_words", "segment_ptr"}
+    assert {*differences(found, corpus)} == changed
 
 
 def test_every_method_has_a_perplexity(path, tmp_path):

@@ -151,6 +151,18 @@ def test_real_documents_are_split_into_folds(labelled):
     assert np.isfinite(experiment.run(Cell({"n_documents": 2}, "sparse_transfer", 0))["log_likelihood"])
 
 
+def test_tasks_keep_all_that_is_known_of_their_documents(tmp_path, full_corpus, differences):
+    corpus = full_corpus(1)
+    write_corpus(corpus, tmp_path / "full.npz")
+    by_group = transfer.corpus_with_tasks(str(tmp_path / "full.npz"), "", 1)
+    assert by_group.group.tolist() == (1 - corpus.group).tolist()
+    assert by_group.group_names.tolist() == ["ÿ", "x"]
+    by_label = transfer.corpus_with_tasks(str(tmp_path / "full.npz"), "label", 1)
+    assert by_label.group_names.tolist() == ["yes", "no"]
+    for found in (by_group, by_label):
+        assert {*differences(found, corpus)} <= {"group", "group_names", "associations"}
+
+
 def test_what_is_wrong_with_tasks_is_named(labelled, monkeypatch):
     with pytest.raises(CorpusError, match=r"expected groups .* found covariates: label"):
         transfer.corpus_with_tasks(labelled, "", 0)

@@ -5,7 +5,7 @@ import pytest
 from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.lda import COLLECTIONS_MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus, CorpusError
@@ -76,9 +76,9 @@ def test_word_probabilities_are_ratios_of_the_joint():
             np.testing.assert_allclose(found[g, k], terms.sum(axis=1) / terms.sum(), rtol=1e-12)
 
 
-def transition_residual(corpus, toolbox):
+def transition_residual(corpus, room):
     """Residual of the exact transition matrix of a sweep, over all topics and origins."""
-    kernel = Cclda.kernels_of(toolbox)["dense"]
+    kernel = Cclda().kernels_in(room)["dense"]
     states = [(z, own) for z in MODEL.assignments(corpus) for own in origins(corpus.n_tokens)]
     index = {(*z, *own): a for a, (z, own) in enumerate(states)}
     law = np.exp([MODEL.log_joint({"z": z, "own": own, **FIXED}, corpus) for z, own in states])
@@ -97,14 +97,14 @@ def transition_residual(corpus, toolbox):
 
 def test_a_sweep_leaves_the_posterior_invariant():
     corpus = Corpus([0, 0, 1], [0, 2, 3], n_words=2, group=[0, 1])
-    assert transition_residual(corpus, load_toolbox(PLAIN_PYTHON)) < 1e-12
+    assert transition_residual(corpus, load_room(PLAIN_PYTHON)) < 1e-12
 
 
 @pytest.mark.parametrize("name", ["origins-swapped", "shared-total-of-one"])
 def test_wrong_sweeps_do_not(name):
     (mutant,) = [m for m in COLLECTIONS_MUTANTS if m.id == f"cclda-{name}"]
     corpus = Corpus([0, 0, 1], [0, 2, 3], n_words=2, group=[0, 1])
-    assert transition_residual(corpus, load_toolbox(mutant.change, PLAIN_PYTHON)) > 1e-3
+    assert transition_residual(corpus, load_room(mutant.change, PLAIN_PYTHON)) > 1e-3
 
 
 @pytest.mark.parametrize("rung", ["joint", "sequential", "geweke"])
@@ -114,7 +114,7 @@ def test_it_climbs(rung):
 
 
 def test_every_mutant_has_its_rung():
-    own = {m.id for m in COLLECTIONS_MUTANTS if "cclda" in m.models}
+    own = {m.id for m in COLLECTIONS_MUTANTS if Cclda in m.concerns}
     assert own == {f"cclda-{name}" for name in FOUND_BY_JOINT + FOUND_BY_SEQUENTIAL}
 
 

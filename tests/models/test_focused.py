@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import Case, climb
-from bnpzoo.diagnostics.laboratory.mutants.focused import FOCUSED_MUTANTS
-from bnpzoo.diagnostics.laboratory.patched import Change, load_toolbox
+from bnpzoo.diagnostics.laboratory.mutants.buffet import FOCUSED_MUTANTS
+from bnpzoo.diagnostics.laboratory.patched import Change, load_room
 from bnpzoo.kernels.buffet import focused as kernel
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
@@ -63,7 +63,7 @@ def test_weight_of_a_new_topic_is_the_joint_integrated():
     assert new / old == pytest.approx(expected, rel=1e-6)
 
 
-def opened(toolbox, n_documents, n=4000):
+def opened(sweeps, n_documents, n=4000):
     """Strength and inclusion of topics that the kernel opens, (n, 2)."""
     rng = np.random.default_rng(1)
     state = kernel.make_state(
@@ -71,7 +71,7 @@ def opened(toolbox, n_documents, n=4000):
     )
     out = []
     for _ in range(n):
-        toolbox.open_focused_topic(rng, state.documents, 0, n_documents)
+        sweeps.open_focused_topic(rng, state.documents, 0, n_documents)
         out.append((state.documents.strength[0], state.documents.inclusion[0]))
     return np.array(out)
 
@@ -111,8 +111,7 @@ def test_new_topics_are_drawn_from_the_joint(n_documents):
     ],
 )
 def test_wrong_laws_of_new_topics_are_seen(find, replace):
-    toolbox = load_toolbox(Change("buffet/focused.py", find, replace))
-    wrong = __import__(f"{toolbox.__name__}.buffet.focused", fromlist=["focused"])
+    wrong = load_room(Change("buffet/focused.py", find, replace))(kernel)
     assert law_of_a_new_topic(opened(wrong, 7), 7) < FALSE_ALARM_RATE
 
 

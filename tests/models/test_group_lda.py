@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_law import sweep_matrix
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.models import get
@@ -31,7 +31,7 @@ def test_topics_of_other_collections_are_impossible():
 
 @pytest.mark.parametrize("variant", ["sparse", "dense"])
 def test_a_sweep_leaves_the_posterior_invariant(variant):
-    kernel = GroupLda.kernels_of(load_toolbox(PLAIN_PYTHON))[variant]
+    kernel = GroupLda().kernels_in(load_room(PLAIN_PYTHON))[variant]
     states = np.array(list(MODEL.assignments(CORPUS)))
     law = np.exp([MODEL.log_joint({"z": z, **FIXED}, CORPUS) for z in states])
     matrix = sweep_matrix(kernel, MODEL, FIXED, CORPUS, states)
@@ -65,4 +65,4 @@ def test_mutants_are_rejected(mutant):
 
 def test_collections_are_needed():
     with pytest.raises(CorpusError, match="group_lda: expected a corpus with groups"):
-        MODEL.numpyro(Corpus([0, 1], [0, 2]), 4)
+        MODEL.reference.numpyro(Corpus([0, 1], [0, 2]), 4)

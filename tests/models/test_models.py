@@ -1,5 +1,7 @@
 """What every model of the registry must satisfy, from its contract alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
@@ -7,7 +9,7 @@ from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.corpus.associations import Associations
-from bnpzoo.zoo.inference import corpus_of, latents_of, load, model_of, sample, save
+from bnpzoo.zoo.inference import chain, corpus_of, latents_of, load, model_of, sample, save
 from bnpzoo.zoo.models import MODELS, get, list_models
 from scipy.stats import chisquare
 
@@ -22,32 +24,28 @@ def associations(n_words):
 
 DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]), associations=associations(6))
 MICRO = Corpus([0, 0, 1, 2, 1], [0, 3, 5], n_words=3, group=[0, 1], associations=associations(3))
-FIXED = {
-    "lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
-    "group_lda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5},
-    "hdp": {"gamma": 1.5, "alpha": 0.8, "eta": 0.5},
-    "mt_hdp": {"gamma": 1.5, "alpha0": 1.2, "alpha": 0.8, "eta": 0.5},
-    "sparse_transfer": {"alpha": 1.5, "epsilon": 0.6, "a1": 2.0, "a2": 1.0, "eta": 0.5},
-    "focused": {"alpha": 1.5, "gamma": 1.2, "eta": 0.5},
-    "tpyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": 1.3, "a": 0.6},
-    "hpyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": -0.2, "a": 0.6},
-    "pyp": {"n_topics": 2, "alpha": 0.7, "gamma": 0.5, "b": 1.3, "a": 0.0},
-    "cclda": {"n_topics": 2, "alpha": 0.7, "eta": 0.5, "delta": 0.4, "gamma0": 1.5, "gamma1": 0.8},
-}
+EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
+"""Values in place of those of the settings, at which a hyperparameter is what it seldom is."""
+
 LENGTHS_ARE_DATA = {"sparse_transfer", "focused"}
 
 every_model = pytest.mark.parametrize("model_id", MODELS)
 every_variant = pytest.mark.parametrize(
-    ("model_id", "variant"), [(name, variant) for name, cls in MODELS.items() for variant in cls.kernels]
+    ("model_id", "variant"), [(name, variant) for name, cls in MODELS.items() for variant in cls().kernels]
 )
 every_exact_variant = pytest.mark.parametrize(
     ("model_id", "variant"),
-    [(name, v) for name, cls in MODELS.items() for v, kernel in cls.kernels.items() if kernel.exact],
+    [(name, v) for name, cls in MODELS.items() for v, kernel in cls().kernels.items() if kernel.exact],
 )
 
 
+def fixed(model_id):
+    """Model with all hyperparameters fixed."""
+    return get(model_id).set_to("fixed").replaced(**EDGES.get(model_id, {}))
+
+
 def simulated(model_id, seed=0, variant=None, **hyper):
-    required = MODELS[model_id].kernels[variant].requires if variant else {}
+    required = MODELS[model_id]().kernels[variant].requires if variant else {}
     model = get(model_id, **hyper, **required)
     return model, model.simulate(DESIGN, np.random.default_rng(seed))
 
@@ -62,6 +60,16 @@ def test_card_names_the_model(model_id):
 
 
 @every_model
+def test_settings_tell_hyperparameters_apart(model_id):
+    model = get(model_id)
+    for purpose in ("fixed", "benchmark"):
+        assert model.set_to(purpose).sampled() == ()
+    values = list(model.set_to("fixed").hyperparameters().values())
+    assert len({*values}) == len(values)  # or no test of values could see that two are swapped
+    assert set(model.set_to("prior").sampled()) == {*model.hyperparameters()}
+
+
+@every_model
 def test_generator_keeps_the_design(model_id):
     _, (latents, corpus) = simulated(model_id)
     assert np.array_equal(corpus.doc_lengths, DESIGN.doc_lengths)
@@ -72,7 +80,8 @@ def test_generator_keeps_the_design(model_id):
 @every_model
 def test_log_joint_and_quantities_are_finite(model_id):
     for seed in range(5):
-        model, (latents, corpus) = simulated(model_id, seed, **FIXED[model_id])
+        model = fixed(model_id)
+        latents, corpus = model.simulate(DESIGN, np.random.default_rng(seed))
         assert np.isfinite(model.log_joint(latents, corpus))
         for name, value in model.quantities(latents, corpus).items():
             assert np.all(np.isfinite(value)), name
@@ -111,7 +120,8 @@ def test_snapshot_is_a_copy(model_id, variant):
 
 @every_model
 def test_fixed_hyperparameters_stay(model_id):
-    model, (latents, corpus) = simulated(model_id, 1, **FIXED[model_id])
+    model = fixed(model_id)
+    latents, corpus = model.simulate(DESIGN, np.random.default_rng(1))
     assert model.sampled() == ()
     kernel = model.kernel()
     state = kernel.load(latents, corpus, model)
@@ -124,8 +134,25 @@ def test_fixed_hyperparameters_stay(model_id):
 
 
 @every_model
+def test_data_have_all_that_their_design_fixes(model_id, differences):
+    design = replace(
+        DESIGN,
+        vocabulary=np.array([*"uvwxyz"]),
+        group_names=np.array(["north", "south"]),
+        segment_ptr=np.array([0, 2, 6, 15, 18, 19, 26]),
+        covariates={"label": np.arange(5)},
+        covariate_names={"label": np.array([*"abcde"])},
+        in_order=True,
+    )
+    model, rng = get(model_id), np.random.default_rng(0)
+    latents, corpus = model.simulate(design, rng)
+    for data in (corpus, model.resample_data(latents, Design.of(corpus), rng)):
+        assert not differences(data, design.corpus(data.words))
+
+
+@every_model
 def test_marginal_sums_to_one_over_words_and_topics(model_id):
-    model = get(model_id, **FIXED[model_id])
+    model = fixed(model_id)
     hyper = model.draw_hyperparameters(Design.of(MICRO), np.random.default_rng(0))
 
     def total(n_words):
@@ -144,7 +171,7 @@ def test_marginal_sums_to_one_over_words_and_topics(model_id):
 @every_model
 def test_generator_agrees_with_the_marginal(model_id):
     """Frequencies of simulated topics against their exact probabilities, at the stated false-alarm rate."""
-    model = get(model_id, **FIXED[model_id])
+    model = fixed(model_id)
     design = Design(np.array([3, 2]), 1, group=np.array([0, 1]), associations=associations(1))
     corpus = design.corpus(np.zeros(5, int))
     rng = np.random.default_rng(0)
@@ -166,7 +193,7 @@ def test_generator_agrees_with_the_marginal(model_id):
 
 @every_exact_variant
 def test_kernel_agrees_with_the_oracle(model_id, variant):
-    model = get(model_id, **FIXED[model_id])
+    model = fixed(model_id)
     subject = ModelSubject(model, Design.of(MICRO), variant)
     verdict = agrees_with_oracle(
         subject, Oracle.of_model(model, MICRO), MICRO, draws=5_000, false_alarm_rate=FALSE_ALARM_RATE
@@ -181,7 +208,7 @@ def test_bad_hyperparameters_are_named(model_id):
     with pytest.raises(ValueError, match=f"{model_id}: .*nonsense"):
         get(model_id, nonsense=1)
     with pytest.raises(
-        ValueError, match=f"no variant 'quick'; there are {', '.join(MODELS[model_id].kernels)}"
+        ValueError, match=f"no variant 'quick'; there are {', '.join(MODELS[model_id]().kernels)}"
     ):
         get(model_id).kernel("quick")
     with pytest.raises(ValueError, match="Gamma: expected positive shape and rate"):
@@ -207,7 +234,7 @@ def test_unknown_model_is_named():
 
 def test_tasks_are_needed():
     with pytest.raises(CorpusError, match="mt_hdp: expected a corpus with groups"):
-        get("mt_hdp").numpyro(Corpus([0, 1], [0, 2]), 4)
+        get("mt_hdp").reference.numpyro(Corpus([0, 1], [0, 2]), 4)
 
 
 def test_a_task_without_documents_is_a_draw_from_its_prior():
@@ -259,3 +286,45 @@ def test_draws_are_saved_and_read_back(model_id, variant, tmp_path):
         for name, value in quantities.items():
             stored = again["posterior"][name].values[c, j]
             np.testing.assert_allclose(value, stored, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+class Killed(Exception):
+    """Stands for the end of the process: what is not on disk is lost."""
+
+
+@every_variant
+def test_a_killed_run_resumes_to_the_same_bits(model_id, variant, tmp_path, monkeypatch):
+    monkeypatch.setattr(chain, "CHECKPOINT_SECONDS", 0.0)
+    model, (_, corpus) = simulated(model_id, 3, variant)
+    run = {"variant": variant, "chains": 2, "tune": 7, "draws": 6, "thin": 2, "keep": 3, "seed": 4}
+
+    def kill(number, done, total, note=""):
+        if number == 1 and done == 12:
+            raise Killed
+
+    with pytest.raises(Killed):
+        sample(model, corpus, **run, progress=kill, checkpoint=tmp_path, workers=1)
+    resumed = sample(model, corpus, **run, checkpoint=tmp_path, resume=True)
+    whole = sample(model, corpus, **run)
+    for group in ("posterior", "latents"):
+        assert set(whole[group].data_vars) == set(resumed[group].data_vars)
+        for name, values in whole[group].data_vars.items():
+            np.testing.assert_array_equal(values.values, resumed[group][name].values, err_msg=str(name))
+
+
+@every_variant
+def test_sweeps_leave_alone_what_is_fixed(model_id, variant):
+    model, (latents, corpus) = simulated(model_id, 3, variant)
+    kernel = model.kernel(variant)
+    state = kernel.load(latents, corpus, model)
+
+    def fixed(state):
+        out = {name: getattr(state, name) for name in getattr(state, "FIXED", ())}
+        parts = {name: getattr(state, name) for name in state._fields if name not in out}
+        return out | {name: fixed(part) for name, part in parts.items() if hasattr(part, "_fields")}
+
+    before = repr(fixed(state))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        state = kernel.step(rng, state)
+    assert repr(fixed(state)) == before

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutant_by_id
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.kernels.buffet.setup import with_room
 from bnpzoo.zoo.contract import Design, Gamma
@@ -15,9 +15,9 @@ from bnpzoo.zoo.families.buffet.ibp import draw_masks, first_rows, log_reach
 from bnpzoo.zoo.families.buffet.kernels import opening_weights
 from bnpzoo.zoo.families.buffet.lengths import LENGTHS, Mixture, Weight, log_lengths
 from bnpzoo.zoo.families.buffet.marginal import TopicMarginal, pattern_of
-from bnpzoo.zoo.families.collapsed import doc_topic_counts, log_sequences
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.sparse_transfer import SparseTransfer
+from bnpzoo.zoo.toolbox.laws import doc_topic_counts, log_sequences
 from scipy.special import gammaln, logsumexp, roots_jacobi
 from scipy.stats import gamma
 
@@ -150,7 +150,7 @@ def test_the_oracle_tells_a_wrong_collapsed_sampler():
     change = mutant_by_id("transfer-collapsed-closed-too-likely").change
 
     class Wrong(ModelSubject):
-        kernel = SparseTransfer.kernels_of(load_toolbox(change, PLAIN_PYTHON))["collapsed"]
+        kernel = SparseTransfer().kernels_in(load_room(change, PLAIN_PYTHON))["collapsed"]
 
     model = get("sparse_transfer", **HYPER | {"alpha": 4.0, "epsilon": 0.95}, lengths="document")
     wrong = Wrong(model, Design.of(MICRO), "collapsed")
@@ -192,7 +192,7 @@ def excess_of_ghosts(kernel, draws):
 @pytest.mark.parametrize("variant", ["masks", "collapsed", "slice"])
 def test_ghosts_are_as_many_as_they_should_be(variant):
     # 5 standard errors of 100 batches: false alarm rate 3e-6
-    assert abs(excess_of_ghosts(SparseTransfer.kernels[variant], 50_000)) < 5.0
+    assert abs(excess_of_ghosts(SparseTransfer().kernels[variant], 50_000)) < 5.0
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_ghosts_are_as_many_as_they_should_be(variant):
 )
 def test_ghosts_tell_wrong_samplers(variant, mutant, draws):
     changes = (mutant_by_id(mutant).change, *((PLAIN_PYTHON,) if draws < 10_000 else ()))
-    assert abs(excess_of_ghosts(SparseTransfer.kernels_of(load_toolbox(*changes))[variant], draws)) > 5.0
+    assert abs(excess_of_ghosts(SparseTransfer().kernels_in(load_room(*changes))[variant], draws)) > 5.0
 
 
 SHAPES_CUT = (1e-20, 1e-3)
@@ -235,7 +235,7 @@ def excess_of_tiny_shapes(kernel, draws):
 @pytest.mark.parametrize("variant", ["masks", "collapsed", "slice"])
 def test_weights_that_underflow_follow_their_law(variant):
     # 5.3 standard errors of 100 batches, 3 means: false alarm rate 2e-6
-    assert excess_of_tiny_shapes(SparseTransfer.kernels[variant], 20_000) < 5.3
+    assert excess_of_tiny_shapes(SparseTransfer().kernels[variant], 20_000) < 5.3
 
 
 def test_a_sampler_that_clamps_small_weights_is_told():
@@ -244,7 +244,7 @@ def test_a_sampler_that_clamps_small_weights_is_told():
         "    masks.log_weight[c, k] = log_weight\n",
         "    masks.log_weight[c, k] = max(log_weight, -700.0)\n",
     )
-    kernel = SparseTransfer.kernels_of(load_toolbox(clamped, PLAIN_PYTHON))["slice"]
+    kernel = SparseTransfer().kernels_in(load_room(clamped, PLAIN_PYTHON))["slice"]
     assert excess_of_tiny_shapes(kernel, 4_000) > 5.3
 
 
@@ -269,12 +269,12 @@ def test_published_algorithm_is_rejected(lengths, exact, mean, worst):
 
 @pytest.mark.parametrize("variant", ["masks", "collapsed", "slice", "published"])
 def test_compiled_and_plain_sweeps_are_the_same(variant):
-    required = SparseTransfer.kernels[variant].requires
+    required = SparseTransfer().kernels[variant].requires
     model = get("sparse_transfer", **required)
     design = Design(np.array([4, 3, 0, 5]), 4, group=np.array([0, 0, 1, 1]))
     latents, corpus = model.simulate(design, np.random.default_rng(1))
     after = []
-    for kernels in (SparseTransfer.kernels, SparseTransfer.kernels_of(load_toolbox(PLAIN_PYTHON))):
+    for kernels in (SparseTransfer().kernels, SparseTransfer().kernels_in(load_room(PLAIN_PYTHON))):
         rng = np.random.default_rng(2)
         state = kernels[variant].load(latents, corpus, model)
         for _ in range(10):
@@ -287,7 +287,7 @@ def test_compiled_and_plain_sweeps_are_the_same(variant):
 @pytest.mark.parametrize("variant", ["masks", "collapsed", "slice"])
 def test_room_does_not_matter(variant):
     """A sweep that has to stop and go on with more room draws what it would have drawn."""
-    required = SparseTransfer.kernels[variant].requires
+    required = SparseTransfer().kernels[variant].requires
     model = get("sparse_transfer", alpha=60.0, epsilon=1.0, a1=1.0, a2=1.0, eta=0.01, **required)
     corpus = Corpus(np.arange(240) % 120, [0, 80, 160, 240], n_words=120, group=[0, 1, 2])
     kernel = model.kernel(variant)

@@ -1,18 +1,16 @@
 """Conditionals of the sparse transfer samplers against ratios of the joint, and mutants that must fail."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.joint import Conditional, joint_ratio_test
 from bnpzoo.diagnostics.laboratory.ladder import Case, climb, rungs_of
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
+from bnpzoo.kernels.buffet import masks, state, tokens, weights
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.buffet.ibp import log_reach
 from bnpzoo.zoo.families.buffet.lengths import LENGTHS
 from bnpzoo.zoo.models import get
-from bnpzoo.zoo.models.sparse_transfer import SparseTransfer
 from scipy.stats import gamma, kstest
 
 DESIGN = Design(np.array([3, 4, 0, 5, 2]), 3, group=np.array([0, 0, 1, 1, 2]))
@@ -27,16 +25,15 @@ def log_gamma(x, shape, rate=1.0):
 class Desk:
     """A sampler, in plain Python, at a random state."""
 
-    def __init__(self, toolbox, lengths, seed):
+    def __init__(self, room, lengths, seed):
         self.rng = np.random.default_rng(seed)
         self.model = get("sparse_transfer", epsilon=0.6, a2=1.0, lengths=lengths)
         self.latents, self.corpus = self.model.simulate(DESIGN, self.rng)
-        kernel = SparseTransfer.kernels_of(toolbox)["masks"]
+        kernel = self.model.kernels_in(room)["masks"]
         self.state = kernel.load(self.latents, self.corpus, self.model)
         self.parts = {
-            name: import_module(f"{toolbox.__name__}.buffet.{name}")
-            for name in ("state", "tokens", "masks", "weights")
-        }
+            "state": room(state), "tokens": room(tokens), "masks": room(masks), "weights": room(weights),
+        }  # fmt: skip
         self.n_topics = self.latents["shape"].size
 
     def at(self, z=None, log_weight=None, shape=None):
@@ -185,12 +182,12 @@ def ghosts(desk):
     yield Conditional("ghost", candidates, np.array([0.0, claim]))
 
 
-def judge(toolbox, monkeypatch, lengths):
+def judge(room, monkeypatch, lengths):
     """Verdicts on all conditionals at some random states, each with a corpus of its own."""
     verdicts = []
     for seed in range(6):
         for move in (token_given_masks, token_with_mask, masks_of_empty_topics, blocks, ghosts, slices):
-            desk = Desk(toolbox, lengths, seed)
+            desk = Desk(room, lengths, seed)
             found = move(desk, monkeypatch) if move is slices else move(desk)
             for one in found:
                 log_joint = lambda latents, desk=desk: desk.model.log_joint(latents, desk.corpus)  # noqa: E731
@@ -200,12 +197,12 @@ def judge(toolbox, monkeypatch, lengths):
 
 @pytest.mark.parametrize("lengths", LENGTHS)
 def test_conditionals_are_ratios_of_the_joint(lengths, monkeypatch):
-    verdicts = judge(load_toolbox(PLAIN_PYTHON), monkeypatch, lengths)
+    verdicts = judge(load_room(PLAIN_PYTHON), monkeypatch, lengths)
     assert len(verdicts) > 60
     assert [v for v in verdicts if not v.passed] == []
 
 
-def p_value_of_fresh_weights(toolbox):
+def p_value_of_fresh_weights(room):
     """Whether weights and shapes that come with a token have their law, by Kolmogorov and Smirnov.
 
     From each of some states an unseated token is drawn again and again. With lengths of documents, h is an
@@ -214,7 +211,7 @@ def p_value_of_fresh_weights(toolbox):
     """
     uniform = []
     for seed in range(6):
-        desk = Desk(toolbox, "document", seed)
+        desk = Desk(room, "document", seed)
         state, tokens = desk.state, desk.parts["tokens"]
         rate = state.lengths.rate[0]
         for _ in range(500):
@@ -233,8 +230,8 @@ def p_value_of_fresh_weights(toolbox):
 
 def test_a_token_pulls_the_weight_that_it_brings():
     change = next(m.change for m in mutants_of("sparse_transfer") if m.id == "transfer-token-does-not-pull")
-    assert p_value_of_fresh_weights(load_toolbox(PLAIN_PYTHON)) > 1e-5
-    assert p_value_of_fresh_weights(load_toolbox(change, PLAIN_PYTHON)) < 1e-5
+    assert p_value_of_fresh_weights(load_room(PLAIN_PYTHON)) > 1e-5
+    assert p_value_of_fresh_weights(load_room(change, PLAIN_PYTHON)) < 1e-5
 
 
 MUTANTS = mutants_of("sparse_transfer")
@@ -251,7 +248,7 @@ SEEN_IN_RATIOS = (
 @pytest.mark.parametrize("mutant", [f"transfer-{name}" for name in SEEN_IN_RATIOS])
 def test_wrong_conditionals_are_seen(mutant, monkeypatch):
     (found,) = (m for m in MUTANTS if m.id == mutant)
-    verdicts = judge(load_toolbox(found.change, PLAIN_PYTHON), monkeypatch, "task")
+    verdicts = judge(load_room(found.change, PLAIN_PYTHON), monkeypatch, "task")
     assert any(v.status == "rejected" for v in verdicts)
 
 

@@ -1,5 +1,6 @@
 """`sample`: the same bits in any number of threads, after Ctrl-C and after kill -9; results as trees."""
 
+import inspect
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from bnpzoo import Corpus, get, sample
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference import (
+    BACKENDS,
     CheckpointError,
     ResultsError,
     chain,
@@ -178,10 +180,13 @@ def test_checkpoints_of_another_run_are_refused(subject, tmp_path):
         ({"chains": 0}, "chains: expected at least 1"),
         ({"draws": 0}, "draws: expected at least 1"),
         ({"thin": 0}, "thin: expected at least 1"),
-        ({"truncation": 5}, "truncation: kernels have none"),
-        ({"backend": "numpyro"}, "truncation: backend 'numpyro' needs one"),
+        ({"truncation": 5}, "truncation: backend 'kernel' takes none; it is for backend numpyro or stan"),
+        ({"backend": "numpyro"}, "mt_hdp under backend 'numpyro' needs one"),
         ({"backend": "numpyro", "truncation": 1}, "truncation: expected at least 2"),
-        ({"backend": "numpyro", "variant": "dense"}, "checkpoint and variant are for kernels"),
+        (
+            {"backend": "numpyro", "variant": "dense"},
+            "variant: backend 'numpyro' takes none",
+        ),
         ({"variant": "quick"}, "no variant 'quick'"),
     ],
 )
@@ -194,15 +199,36 @@ def test_bad_arguments_are_named(subject, arguments, message):
     ("model", "arguments", "message"),
     [
         ("sparse_transfer", {"variant": "collapsed"}, 'variant "collapsed": expected lengths="document"'),
-        ("sparse_transfer", {"backend": "stan"}, "needs one for the nonparametric sparse_transfer, 2 to 10"),
+        ("sparse_transfer", {"backend": "stan"}, "sparse_transfer under backend 'stan' needs one, 2 to 10"),
         ("sparse_transfer", {"backend": "stan", "truncation": 11}, "truncation of 1 to 10, found 11"),
         ("focused", {"backend": "numpyro", "truncation": 1}, "truncation: expected 2 to 10, found 1"),
-        ("mt_hdp", {"backend": "numpyro"}, "needs one for the nonparametric mt_hdp, at least 2"),
+        ("mt_hdp", {"backend": "numpyro"}, "mt_hdp under backend 'numpyro' needs one, at least 2"),
+        ("lda", {"backend": "stan", "truncation": 5}, "lda cuts nothing off; expected none, found 5"),
+        ("tpyp", {"backend": "numpyro", "truncation": 5}, "tpyp cuts nothing off; expected none, found 5"),
     ],
 )
 def test_what_a_model_cannot_do_is_found_before_the_start(subject, model, arguments, message):
     with pytest.raises(ValueError, match=message):
         check(get(model), subject[1], **arguments)
+
+
+def test_a_model_without_a_reference_is_sampled_by_its_kernel_alone(subject):
+    class Alone(type(subject[0])):
+        reference = None
+
+    model = Alone(**subject[0].arguments())
+    check(model, subject[1])
+    for backend in ("numpyro", "stan"):
+        with pytest.raises(ValueError, match="mt_hdp: there is no reference program"):
+            check(model, subject[1], backend, truncation=5)
+
+
+def test_every_back_end_says_what_it_is_and_takes_arguments_of_sample():
+    arguments = inspect.signature(sample).parameters
+    for name, backend in BACKENDS.items():
+        assert backend.name == name
+        assert backend.about
+        assert backend.takes <= arguments.keys()
 
 
 def test_a_corpus_without_tokens_is_refused():

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..formats.bow import to_counts
 from .associations import Associations
 from .corpus import Corpus, CorpusError
+from .counts import to_counts
 from .fields import as_array, sound_coo
 
 BLOCK = 1024

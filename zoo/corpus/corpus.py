@@ -18,6 +18,7 @@ from .fields import (
     as_flag,
     as_groups,
     as_pointers,
+    as_positions,
     as_segments,
     as_word_ids,
     frozen,
@@ -151,22 +152,29 @@ class Corpus:
         return np.bincount(cells, minlength=self.n_documents * self.n_words).reshape(-1, self.n_words)
 
     def take(self, documents: Any) -> "Corpus":
-        """Corpus of some documents, by indices, mask or slice; the vocabulary and the groups stay."""
-        chosen = np.arange(self.n_documents)[documents]
+        """Corpus of some documents, with all that is known of them; the vocabulary and the groups stay.
+
+        Parameters
+        ----------
+        documents : indices, mask (D,) or slice
+            In any order, and as often as they are named.
+
+        Raises
+        ------
+        CorpusError
+            If there is no such document.
+        """
+        chosen = as_positions("documents", documents, self.n_documents)
         lengths = self.doc_lengths[chosen]
         doc_ptr = np.concatenate([[0], np.cumsum(lengths)])
         tokens = np.arange(doc_ptr[-1]) + np.repeat(self.doc_ptr[chosen] - doc_ptr[:-1], lengths)
-        return Corpus(
+        return replace(
+            self,
             words=self.words[tokens],
             doc_ptr=doc_ptr,
-            vocabulary=self.vocabulary,
             group=None if self.group is None else self.group[chosen],
-            group_names=self.group_names,
             segment_ptr=self._segments_of(tokens),
             covariates={name: values[chosen] for name, values in self.covariates.items()},
-            covariate_names=self.covariate_names,
-            in_order=self.in_order,
-            associations=self.associations,
         )
 
     def _segments_of(self, tokens: np.ndarray) -> np.ndarray | None:
@@ -176,6 +184,34 @@ class Corpus:
         starts = np.zeros(self.n_tokens + 1, bool)
         starts[self.segment_ptr] = True
         return np.append(np.flatnonzero(starts[tokens]), tokens.size)
+
+    def keep(self, tokens: Any) -> "Corpus":
+        """Corpus of some tokens: all documents, perhaps empty, and what is known of them, stay.
+
+        Tokens stay in their order, so `in_order` stays, too: it says nothing of what stood between them.
+        A segment that loses all its tokens is gone, as none may be empty.
+
+        Parameters
+        ----------
+        tokens : mask (N,), increasing indices or slice
+
+        Raises
+        ------
+        CorpusError
+            If there is no such token, or if indices do not increase.
+        """
+        chosen = as_positions("tokens", tokens, self.n_tokens)
+        if np.any(np.diff(chosen) <= 0):
+            raise CorpusError("tokens: expected increasing indices, or a mask")
+        kept = np.zeros(self.n_tokens, bool)
+        kept[chosen] = True
+        n_before = np.concatenate([[0], np.cumsum(kept)])
+        return replace(
+            self,
+            words=self.words[kept],
+            doc_ptr=n_before[self.doc_ptr],
+            segment_ptr=None if self.segment_ptr is None else np.unique(n_before[self.segment_ptr]),
+        )
 
     def split(self, by: str = "is_test") -> tuple["Corpus", "Corpus"]:
         """Corpus of the documents where a boolean covariate is false, and of those where it is true.
@@ -195,6 +231,8 @@ class Corpus:
     def grouped(self, by: str) -> "Corpus":
         """Corpus whose groups are the values of a covariate of whole numbers or text.
 
+        Associations stay as `with_groups` says.
+
         Raises
         ------
         CorpusError
@@ -211,7 +249,27 @@ class Corpus:
             names = self.covariate_names[by][values]
         else:
             names = values if values.dtype.kind == "U" else np.array([f"{by} {value}" for value in values])
-        return replace(self, group=group, group_names=names)
+        return self.with_groups(group, names)
+
+    def with_groups(self, group: Any, names: Any = None) -> "Corpus":
+        """Corpus with other groups.
+
+        Associations stay if no document changes its group and there are as many groups; else they are gone,
+        as they are those of the old groups.
+
+        Parameters
+        ----------
+        group : int (D,)
+        names : sequence of str, optional
+
+        Raises
+        ------
+        CorpusError
+            As for the fields `group` and `group_names`.
+        """
+        other = replace(self, group=group, group_names=names, associations=None)
+        same = other.n_groups == self.n_groups and np.array_equal(other.group_of_doc, self.group_of_doc)
+        return replace(other, associations=self.associations) if same else other
 
     def with_groups_of(self, other: "Corpus") -> "Corpus":
         """Corpus whose groups have the numbers that groups of the same names have in `other`.

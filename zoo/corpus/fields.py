@@ -1,6 +1,7 @@
 """The fields of a corpus: each function takes what a user gave and returns a checked, read-only array."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,15 @@ def as_pointers(name: str, values: Any, n_tokens: int) -> np.ndarray:
         i = int(falls[0]) + 1
         raise CorpusError(f"{name}[{i}]: expected no less than the entry before, found {pointers[i]}")
     return pointers
+
+
+def as_positions(name: str, chosen: Any, size: int) -> np.ndarray:
+    """Positions in ``0..size - 1`` that indices, a mask or a slice choose."""
+    with suppress(IndexError, TypeError, ValueError):
+        positions = np.arange(size)[chosen]
+        if positions.ndim == 1:
+            return positions
+    raise CorpusError(f"{name}: expected a slice, a mask of {size}, or a list of indices below {size}")
 
 
 def as_segments(values: Any, doc_ptr: np.ndarray) -> np.ndarray:
@@ -189,6 +199,24 @@ def _as_indicators(name: str, values: Any) -> sparse.csr_array:
     if not np.all(matrix.data == 1):
         raise CorpusError(f"{name}: expected a sparse matrix of zeros and ones, each given once")
     return sparse.csr_array(matrix, dtype=bool)
+
+
+def indicators_of(
+    name: str, pointers: np.ndarray, ids: np.ndarray, names: np.ndarray | None
+) -> sparse.csr_array:
+    """Make the indicator matrix (D, A) of ragged ids; one that a document lists twice counts once."""
+    ids = as_integers(f"{name}_ids", ids, np.int32)
+    pointers = as_pointers(f"{name}_ptr", pointers, ids.size)
+    size = int(ids.max(initial=-1)) + 1 if names is None else names.size
+    outside = np.flatnonzero((ids < 0) | (ids >= size))
+    if outside.size:
+        raise CorpusError(
+            f"{name}_ids[{outside[0]}]: expected an id in 0..{size - 1}, found {ids[outside[0]]}"
+        )
+    shape = (pointers.size - 1, size)
+    matrix = sparse.csr_array((np.ones(ids.size, bool), ids, pointers), shape=shape, copy=True)
+    matrix.sum_duplicates()
+    return matrix
 
 
 def _as_rows(name: str, values: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..contract import Simulation
 from ..corpus import Corpus
-from ..families.collapsed import draw_categorical, draw_dirichlet
+from ..toolbox.draws import draw_categorical, draw_dirichlet
 
 DOMAINS = np.linspace(0.0, 1.0, 9)
 """Mixing coefficients of the nine domains: the paper names 0.25, 0.5 and 1, and is silent on the others."""

@@ -6,14 +6,13 @@ Such a model is a prior on the topic proportions of a document: ``prior[g, k]`` 
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from typing import override
 
 import numpy as np
-from scipy.special import gammaln
 
 from ..contract import (
     Design,
     FrozenTopics,
-    Hyperparameter,
     Latents,
     Model,
     Prior,
@@ -22,110 +21,8 @@ from ..contract import (
     Simulation,
 )
 from ..corpus import Corpus
-
-
-def doc_topic_counts(z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray:
-    """n_dk, int (D, K)."""
-    counts = np.zeros((corpus.n_documents, n_topics), np.int64)
-    np.add.at(counts, (corpus.doc_of, z), 1)
-    return counts
-
-
-def topic_word_counts(z: np.ndarray, words: np.ndarray, n_topics: int, among: np.ndarray) -> np.ndarray:
-    """How many tokens each topic has of some words, int (K, W).
-
-    Parameters
-    ----------
-    z, words : int (N,)
-        Topics and words of tokens.
-    n_topics : int
-    among : int (W,)
-        The words that are counted.
-    """
-    known, place = np.unique(among, return_inverse=True)
-    column = np.minimum(np.searchsorted(known, words), known.size - 1)
-    counted = known[column] == words if known.size else np.zeros(words.size, bool)
-    cells = z[counted] * known.size + column[counted]
-    counts = np.bincount(cells, minlength=n_topics * known.size)
-    return counts.reshape(n_topics, known.size)[:, place]
-
-
-def log_sequences(rows: np.ndarray, columns: np.ndarray, shapes: np.ndarray) -> float:
-    """Log probability of sequences of outcomes, each under proportions that are integrated out.
-
-    Parameters
-    ----------
-    rows, columns : int (N,)
-        Sequence and outcome of each item.
-    shapes : float (J,)
-        Dirichlet parameters of the outcomes. A shape of zero is allowed where no item has that outcome.
-
-    Notes
-    -----
-    ``sum_r log [Γ(A) / Γ(A + n_r) · prod_j Γ(a_j + n_rj) / Γ(a_j)]``, A the sum of the shapes. Only
-    non-zero counts are visited: a large corpus with many topics has few of them.
-    """
-    cells, counts = np.unique(rows.astype(np.int64) * shapes.size + columns, return_counts=True)
-    lengths = np.bincount(rows)
-    lengths = lengths[lengths > 0]
-    shape, total = shapes[cells % shapes.size], shapes.sum()
-    return float(
-        np.sum(gammaln(total) - gammaln(total + lengths)) + np.sum(gammaln(shape + counts) - gammaln(shape))
-    )
-
-
-def by_first_appearance(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Renumber `labels` 0, 1, … by first appearance; return them and the old label of each new one."""
-    kept, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(kept.size, np.int64)
-    rank[order] = np.arange(kept.size)
-    return rank[inverse], kept[order]
-
-
-def draw_words(
-    z: np.ndarray, n_topics: int, n_words: int, eta: float, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw a word for each token, from topics drawn from Dirichlet(`eta`)."""
-    topics = np.array([draw_dirichlet(np.full(n_words, eta), rng) for _ in range(n_topics)])
-    topics = np.cumsum(topics.reshape(n_topics, n_words), axis=1)
-    u = rng.random(z.size)
-    return np.array(
-        [min(np.searchsorted(topics[k], x), n_words - 1) for k, x in zip(z, u, strict=True)], np.int32
-    )
-
-
-def log_gamma(
-    shape: float | np.ndarray, size: tuple[int, ...] | None, rng: np.random.Generator
-) -> np.ndarray:
-    """Logarithms of gamma variates, which underflow themselves for tiny shapes: log X = log Y - E / shape.
-
-    Y is a gamma variate of ``shape + 1`` and E an exponential one. A shape of zero gives -inf.
-    """
-    shape = np.where(np.asarray(shape) > 0.0, np.maximum(shape, 1e-300), 0.0)  # so that E / shape is finite
-    with np.errstate(divide="ignore"):
-        return np.log(rng.gamma(shape + 1.0, size=size)) - rng.exponential(size=size) / shape
-
-
-def draw_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Dirichlet draws, one a row of `shapes` (…, K); with tiny ones NumPy's own would divide zero by zero."""
-    logs = log_gamma(shapes, shapes.shape, rng)
-    out = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    return out / out.sum(axis=-1, keepdims=True)
-
-
-def draw_categorical(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw one column index a row of unnormalised `weights` (R, K)."""
-    cumulative = np.cumsum(weights, axis=1)
-    u = rng.random(len(weights)) * cumulative[:, -1]
-    return np.minimum((cumulative <= u[:, None]).sum(axis=1), weights.shape[1] - 1)
-
-
-def draw_hyperparameter(value: Hyperparameter, size: int | None, rng: np.random.Generator) -> np.ndarray:
-    """Draw `size` values from a prior, one if None; a fixed value is repeated."""
-    if isinstance(value, Prior):
-        return np.asarray(value.draw(rng, size))
-    return np.full(() if size is None else size, float(value))
+from ..toolbox.draws import draw_hyperparameter, draw_words
+from ..toolbox.laws import log_sequences, topic_word_counts
 
 
 class CollapsedTopicModel(Model):
@@ -157,27 +54,27 @@ class CollapsedTopicModel(Model):
         """Length of a hyperparameter that is a vector; None for a scalar."""
         return None
 
+    @override
     def draw_hyperparameters(self, design: Design, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """See `Model.draw_hyperparameters`."""
         return {
             name: draw_hyperparameter(value, self.hyperparameter_size(name, design), rng)
             for name, value in self.hyperparameters().items()
         }
 
+    @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """See `Model.simulate`."""
         hyper = self.draw_hyperparameters(design, rng)
         latents = self.draw_topics(design, hyper, rng) | hyper
         return Simulation(latents, self.resample_data(latents, design, rng))
 
+    @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
-        """See `Model.resample_data`."""
         z = latents["z"]
         n_topics = int(z.max(initial=-1)) + 1
         return design.corpus(draw_words(z, n_topics, design.n_words, float(latents["eta"]), rng))
 
+    @override
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
-        """See `Model.initial_latents`."""
         hyper = self.draw_hyperparameters(Design.of(corpus), rng)
         return self.unseated(corpus) | hyper
 
@@ -200,12 +97,12 @@ class CollapsedTopicModel(Model):
             for part, row in zip(parts, prior, strict=True)
         )
 
+    @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
-        """See `Model.log_likelihood`."""
         return log_sequences(latents["z"], corpus.words, np.full(corpus.n_words, float(latents["eta"])))
 
+    @override
     def log_joint(self, latents: Latents, corpus: Corpus) -> float:
-        """See `Model.log_joint`."""
         return (
             self.log_hyperparameters(latents)
             + self.log_sticks(latents)
@@ -233,8 +130,8 @@ class CollapsedTopicModel(Model):
         totals = np.bincount(z, minlength=n_topics)[:, None]
         return ((counts + eta) / (totals + corpus.n_words * eta))[None]
 
+    @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
-        """See `Model.frozen_topics`."""
         prior = self.document_prior(latents, corpus)
         words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
         if np.any(prior[:, -1] > 0):
@@ -244,6 +141,7 @@ class CollapsedTopicModel(Model):
             prior = prior[:, :-1]
         return FrozenTopics(words[0] if len(words) == 1 else words, prior)
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `Model.quantities`.
 

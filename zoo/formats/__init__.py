@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..corpus import Corpus, CorpusError
+from ..corpus.counts import to_counts
 from .archive import read_npz, write_npz
-from .bow import from_counts, from_gensim, to_counts, to_gensim
+from .bow import from_counts, from_gensim, to_gensim
 from .ldac import read_ldac, write_ldac
 from .plain import located
 from .text import from_texts, read_csv, read_folder

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..corpus import Corpus, CorpusError
 from ..corpus.associations import Associations
-from ..corpus.fields import Covariate, as_integers, as_pointers
+from ..corpus.fields import Covariate, indicators_of
 from ..files import replace_on_success
 from .bow import from_counts
 from .plain import located, read_vocabulary
@@ -109,7 +109,7 @@ def _fields(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     covariates: dict[str, Covariate] = {}
     for name in ragged:
         ids, pointers = others.pop(f"{name}_ids"), others.pop(f"{name}_ptr")
-        covariates[name] = _indicators(name, pointers, ids, others.get(f"{name}_names"))
+        covariates[name] = indicators_of(name, pointers, ids, others.get(f"{name}_names"))
     covariates |= others
     names = {
         name: covariates.pop(f"{name}_names") for name in list(covariates) if f"{name}_names" in covariates
@@ -125,24 +125,6 @@ def _associations(others: dict[str, np.ndarray], n_words: int) -> Associations:
     return Associations(
         **{name: others.pop(f"associations_{name}") for name in ASSOCIATIONS}, n_words=n_words
     )
-
-
-def _indicators(
-    name: str, pointers: np.ndarray, ids: np.ndarray, names: np.ndarray | None
-) -> sparse.csr_array:
-    """Make the indicator matrix (D, A) of ragged ids; one that a document lists twice counts once."""
-    ids = as_integers(f"{name}_ids", ids, np.int32)
-    pointers = as_pointers(f"{name}_ptr", pointers, ids.size)
-    size = int(ids.max(initial=-1)) + 1 if names is None else names.size
-    outside = np.flatnonzero((ids < 0) | (ids >= size))
-    if outside.size:
-        raise CorpusError(
-            f"{name}_ids[{outside[0]}]: expected an id in 0..{size - 1}, found {ids[outside[0]]}"
-        )
-    shape = (pointers.size - 1, size)
-    matrix = sparse.csr_array((np.ones(ids.size, bool), ids, pointers), shape=shape, copy=True)
-    matrix.sum_duplicates()
-    return matrix
 
 
 def _arrays(corpus: Corpus) -> dict[str, np.ndarray]:

@@ -8,12 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from ..corpus import Corpus, CorpusError
+from ..corpus.counts import MOST_TOKENS, to_counts
 from ..corpus.fields import as_array, as_text, sound_coo
 
 if TYPE_CHECKING:
     from gensim.corpora import Dictionary
-
-MOST_TOKENS = 2**31 - 1
 
 
 def from_counts(counts: Any, vocabulary: Any = None, **fields: Any) -> Corpus:
@@ -45,17 +44,6 @@ def from_counts(counts: Any, vocabulary: Any = None, **fields: Any) -> Corpus:
         n_words=csr.shape[1],
         **fields,
     )
-
-
-def to_counts(corpus: Corpus) -> sparse.csr_array:
-    """Document-word counts, sparse int64 (D, V), as scikit-learn's estimators take them."""
-    ones = np.ones(corpus.n_tokens, np.int64)
-    shape = (corpus.n_documents, corpus.n_words)
-    # estimators such as SVC refuse wide pointers, whether they are needed or not
-    pointers = corpus.doc_ptr.astype(np.int32 if corpus.n_tokens <= MOST_TOKENS else np.int64)
-    csr = sparse.csr_array((ones, corpus.words, pointers), shape=shape, copy=True)
-    csr.sum_duplicates()
-    return csr
 
 
 def from_gensim(bow: Iterable[Any], id2word: Mapping[int, str], **fields: Any) -> Corpus:

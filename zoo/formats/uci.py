@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from ..corpus import Corpus, CorpusError
-from .bow import from_counts, to_counts
+from ..corpus.counts import to_counts
+from .bow import from_counts
 from .plain import read_numbers, read_text, read_vocabulary, write_with_vocabulary
 
 

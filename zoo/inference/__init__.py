@@ -1,8 +1,10 @@
 """Inference: the three back ends behind `sample`, and the draws as a tree."""
 
+from .backends import BACKENDS
 from .checkpoint import CheckpointError
-from .results import ResultsError, corpus_of, latents_of, load, model_of, save
-from .sampling import BACKENDS, check, sample
+from .interrupt import held_signals
+from .results import ResultsError, corpus_of, expected_size, latents_of, load, model_of, rescue, save
+from .sampling import check, sample
 
 __all__ = [
     "BACKENDS",
@@ -10,9 +12,12 @@ __all__ = [
     "ResultsError",
     "check",
     "corpus_of",
+    "expected_size",
+    "held_signals",
     "latents_of",
     "load",
     "model_of",
+    "rescue",
     "sample",
     "save",
 ]

@@ -1,6 +1,8 @@
 """Draws as an ``xarray.DataTree`` in the conventions of ArviZ 1.x, and back."""
 
 import json
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,11 @@ import xarray as xr
 
 from ..contract import Latents, Model, Prior, Probes
 from ..corpus import Corpus
-from ..corpus.associations import Associations
 from ..files import replace_on_success
 from ..models import get
 from ..priors import PRIORS
 from .chain import Record
+from .observed import constants_of, corpus_from
 
 DIMENSIONS = {
     "z": ("token",),
@@ -57,20 +59,11 @@ def assemble(
         "log_joint": posterior["log_joint"],
         "occupied_topics": posterior["n_topics"],
     } | {name: values[:, :n_draws] for name, values in stats.items()}
-    constant = {
-        "doc_ptr": ("boundary", corpus.doc_ptr),
-        "group": ("document", corpus.group_of_doc),
-        "vocabulary": ("word", corpus.vocabulary),
+    constant = constants_of(corpus) | {
         "pairs": (("pair", "two"), probes.pairs),
         "probed_documents": ("probed_document", probes.documents),
         "cells": (("cell", "two"), probes.cells),
     }
-    if corpus.group_names is not None:
-        constant["group_names"] = ("group_name", corpus.group_names)
-    if corpus.associations is not None:
-        constant["associations_row_ptr"] = ("association_boundary", corpus.associations.row_ptr)
-        constant["associations_column"] = ("association", corpus.associations.column)
-        constant["associations_weight"] = ("association", corpus.associations.weight)
     tree = xr.DataTree.from_dict(
         {
             "posterior": _dataset(posterior, "draw", model),
@@ -143,22 +136,9 @@ def model_of(tree: xr.DataTree) -> Model:
 
 
 def corpus_of(tree: xr.DataTree) -> Corpus:
-    """Corpus that `tree` was fitted to, without its covariates."""
-    constant = tree["constant_data"].to_dataset()
-    grouped = bool(tree.attrs.get("has_groups", 0))
-    names = constant["group_names"].values.astype(str) if "group_names" in constant else None
-    associations = None
-    if "associations_weight" in constant:
-        arrays = (constant[f"associations_{name}"].values for name in ("row_ptr", "column", "weight"))
-        associations = Associations(*arrays, n_words=constant["vocabulary"].size)
-    return Corpus(
-        tree["observed_data"].to_dataset()["words"].values,
-        constant["doc_ptr"].values,
-        vocabulary=constant["vocabulary"].values.astype(str),
-        group=constant["group"].values if grouped else None,
-        group_names=names if grouped else None,
-        associations=associations,
-    )
+    """Corpus that `tree` was fitted to."""
+    words = tree["observed_data"].to_dataset()["words"].to_numpy()
+    return corpus_from(words, tree["constant_data"].to_dataset(), bool(tree.attrs.get("has_groups", 0)))
 
 
 def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
@@ -191,8 +171,38 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
         }
         for group, node in tree.children.items()
     }
-    with replace_on_success(Path(path)) as temporary:
+    with replace_on_success(path) as temporary:
         tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
+
+
+def rescue(tree: xr.DataTree) -> Path:
+    """Write draws, which could not be written where they belong, to the first place where they can be.
+
+    Returns
+    -------
+    Path
+        In the current folder, that of temporary files or the user's own.
+
+    Raises
+    ------
+    OSError
+        There is no such place.
+    """
+    for folder in (Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
+        path = folder / f"bnpzoo-rescued-{os.getpid()}.nc"
+        try:
+            save(tree, path)
+        except (OSError, RuntimeError):  # HDF5 has both for a disk that is full
+            continue
+        return path
+    raise OSError("the draws could not be written anywhere; they are lost")
+
+
+def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> int:
+    """Bytes that draws take on disk before they are compressed, to within a factor of two or three."""
+    quantities = 100 * chains * draws
+    latents = 2 * corpus.n_tokens * chains * min(keep, draws)
+    return 8 * (quantities + latents + 2 * corpus.n_tokens + corpus.n_words)
 
 
 def load(path: str | Path) -> xr.DataTree:

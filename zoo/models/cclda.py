@@ -1,16 +1,14 @@
 """Cross-collection latent Dirichlet allocation (Paul 2009; Paul and Girju 2009)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
+from dataclasses import dataclass
 from itertools import product
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from ... import kernels
+from ...kernels.lda import cclda as sweeps
 from ...kernels.lda.cclda import CcldaState
 from ..contract import (
     Card,
@@ -22,12 +20,17 @@ from ..contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
+    Room,
 )
 from ..corpus import Corpus
-from ..families.collapsed import draw_categorical, draw_words, log_sequences, prior_arrays
+from ..families.collapsed import prior_arrays
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily, collections_of
-from ..toolbox import stan_data as references
+from ..settings import option, setting
+from ..toolbox.draws import draw_categorical, draw_words
+from ..toolbox.laws import log_sequences
+from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Cclda(FiniteFamily):
             "M. Paul and R. Girju. Cross-cultural analysis of blogs and forums with mixed-collection topic "
             "models. Conference on Empirical Methods in Natural Language Processing, pages 1408-1417, 2009."
         ),
+        source="Paul (2009); Paul & Girju (2009)",
         bibtex_key="paul2009cross",
         equations=(
             Equation("generative process", r"\theta_d \sim \mathrm{Dir}_K(\alpha_{g(d)})", "proportions"),
@@ -90,20 +94,15 @@ class Cclda(FiniteFamily):
         tags=("parametric", "several collections"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     has_versions: ClassVar[bool] = True
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"own": ("token",), **FiniteFamily.dimensions}
 
-    n_topics: int = field(default=10, metadata={"hyper": False, "small": 2})
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-    delta: Hyperparameter = Gamma(1.0, 10.0)
-    gamma0: Hyperparameter = Gamma(1.0, 1.0)
-    gamma1: Hyperparameter = Gamma(1.0, 1.0)
-
-    def __post_init__(self):
-        self.check_n_topics()
-        self.check_hyperparameters()
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    delta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.4, benchmark=0.02)
+    gamma0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, benchmark=1.0)
+    gamma1: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=1.0)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a collection."""
@@ -123,6 +122,7 @@ class Cclda(FiniteFamily):
         group = np.repeat(self.groups(design.group, len(design.doc_lengths)), design.doc_lengths)
         return latents | {"own": (rng.random(group.size) < psi[group, latents["z"]]).astype(np.int64)}
 
+    @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
         """See `Model.resample_data`; origins stay as they are, too."""
         group = np.repeat(self.groups(design.group, len(design.doc_lengths)), design.doc_lengths)
@@ -156,6 +156,7 @@ class Cclda(FiniteFamily):
         gamma0, gamma1 = float(hyper["gamma0"]), float(hyper["gamma1"])
         return betaln(gamma1 + own, gamma0 + shared) - betaln(gamma1, gamma0)
 
+    @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
         """See `Model.log_likelihood`; given origins, too."""
         z, own = latents["z"], latents["own"] == 1
@@ -168,6 +169,7 @@ class Cclda(FiniteFamily):
             )
         )
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; given topics, origins are independent from topic to topic.
 
@@ -193,6 +195,7 @@ class Cclda(FiniteFamily):
             out += float(np.logaddexp.reduce(terms))
         return out
 
+    @override
     def word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         """See `CollapsedTopicModel.word_probabilities`; shared and own words mixed, float (G, K, W)."""
         z, own = latents["z"], latents["own"]
@@ -213,15 +216,15 @@ class Cclda(FiniteFamily):
         np.add.at(tokens, (latents["own"], corpus.group_of_doc[corpus.doc_of], latents["z"]), 1)
         return (tokens[1] + gamma1) / (tokens.sum(axis=0) + gamma0 + gamma1)
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, ``share_own``, of all tokens."""
         share = latents["own"].mean() if corpus.n_tokens else 0.0
         return super().quantities(latents, corpus, probes) | {"share_own": np.asarray(share, float)}
 
-    @classmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
-        cclda = import_module(f"{toolbox.__name__}.lda.cclda")
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        cclda = room(sweeps)
 
         def load(latents: Latents, corpus: Corpus, model: Cclda) -> CcldaState:
             return cclda.make_state(
@@ -244,25 +247,29 @@ class Cclda(FiniteFamily):
         about = "collapsed Gibbs; a token costs as much as there are topics"
         return {"dense": Kernel(load, step, _snapshot, cclda.check, cclda.sweep, about=about)}
 
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
+    @property
+    @override
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "sigma", "psi", *self.hyperparameters()),
+            numpyro=self._numpyro,
+            stan_program="cclda",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=False,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.cclda(corpus.counts(), group, corpus.n_groups, self.n_topics, self.hyperparameters())
 
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
-        return reference.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
+        return reference.stan_data(corpus, group, self.n_topics) | stan_priors(self)
 
-    @property
-    def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
-        return ("theta", "phi", "sigma", "psi", *self.hyperparameters())
-
-    def reference_latents(
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`."""
         group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]
         theta, psi = draw["theta"][corpus.doc_of], draw["psi"][group]
         shared = (1.0 - psi) * draw["phi"][:, corpus.words].T
@@ -287,6 +294,3 @@ def _snapshot(state: CcldaState) -> Latents:
         "own": topics.own.copy(),
         "alpha": state.documents.alpha.copy(),
     } | {name: np.array(getattr(topics, name)[0]) for name in ("eta", "delta", "gamma0", "gamma1")}
-
-
-Cclda.kernels = Cclda.kernels_of(kernels)

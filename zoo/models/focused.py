@@ -1,16 +1,14 @@
 """The focused topic model: the IBP compound Dirichlet process (Williamson, Wang, Heller and Blei 2010)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from importlib import import_module
-from types import ModuleType
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, override
 
 import numpy as np
 from numpy.polynomial import polynomial
 from scipy.special import gammaln
 
-from ... import kernels
+from ...kernels.buffet import focused as sweeps
 from ...kernels.buffet.focused import FocusedState
 from ..contract import (
     Card,
@@ -23,10 +21,12 @@ from ..contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
+    Room,
     Simulation,
 )
 from ..corpus import Corpus
-from ..families.buffet import reference_focused
+from ..families.buffet import reference
 from ..families.buffet.generator import (
     Draws,
     draw_given_lengths,
@@ -35,16 +35,11 @@ from ..families.buffet.generator import (
     total_by_owner,
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
-from ..families.buffet.reference import MOST_TOPICS
-from ..families.collapsed import (
-    CollapsedTopicModel,
-    by_first_appearance,
-    doc_topic_counts,
-    draw_dirichlet,
-    draw_hyperparameter,
-    prior_arrays,
-)
+from ..families.collapsed import CollapsedTopicModel, prior_arrays
+from ..settings import setting
+from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
+from ..toolbox.laws import by_first_appearance, doc_topic_counts
 from ..toolbox.stan_data import stan_priors
 
 
@@ -81,6 +76,7 @@ class Focused(CollapsedTopicModel):
             "application to focused topic modeling. International Conference on Machine Learning, "
             "pages 1151-1158, 2010."
         ),
+        source="Williamson, Wang, Heller & Blei (2010)",
         bibtex_key="williamson2010ibp",
         equations=(
             Equation(
@@ -110,16 +106,11 @@ class Focused(CollapsedTopicModel):
         tags=("nonparametric", "single corpus", "document lengths are data"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
-    largest_truncation: ClassVar[int | None] = MOST_TOPICS
 
-    alpha: Hyperparameter = Gamma(5.0, 1.0)
-    gamma: Hyperparameter = Gamma(5.0, 10.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_hyperparameters()
+    alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.3, benchmark=5.0)
+    gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.1)
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Weight of each topic for one more token, without the tokens themselves, float (D, K + 1).
@@ -155,6 +146,7 @@ class Focused(CollapsedTopicModel):
         intensity = np.log(float(latents["alpha"])) - np.log(inclusion)
         return float(np.sum(intensity + (gamma - 1.0) * np.log(strength) - strength - gammaln(gamma)))
 
+    @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """See `Model.simulate`; alpha and gamma are rejected with the rest: lengths say something of them.
 
@@ -167,11 +159,11 @@ class Focused(CollapsedTopicModel):
         latents["eta"] = self.draw_hyperparameters(design, rng)["eta"]
         return Simulation(latents, self.resample_data(latents, design, rng))
 
+    @override
     def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """See `Model.simulate_lengths`."""
         n = np.size(design.doc_lengths)
         draws = _draw_prior(1, self.hyperparameters(), n, rng)
-        design = replace(design, doc_lengths=draw_lengths(draws.mass[0], np.arange(n), "document", rng))
+        design = design.with_lengths(draw_lengths(draws.mass[0], np.arange(n), "document", rng))
         latents = _seat_tokens(draws.one(0), design.doc_lengths, rng)
         latents["eta"] = self.draw_hyperparameters(design, rng)["eta"]
         return Simulation(latents, self.resample_data(latents, design, rng))
@@ -230,6 +222,7 @@ class Focused(CollapsedTopicModel):
             out += np.log(alpha) + float(np.logaddexp.reduce(terms, axis=None))
         return out + self.log_likelihood({"z": z, **hyper}, corpus)
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, means over topics of strength and inclusion."""
         used = latents["strength"].size > 0
@@ -242,6 +235,7 @@ class Focused(CollapsedTopicModel):
         """All partitions of the tokens."""
         return restricted_growth_strings(corpus.n_tokens)
 
+    @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`; each topic is on in a new document with its own probability.
 
@@ -260,10 +254,9 @@ class Focused(CollapsedTopicModel):
             words, np.append(latents["strength"], rest)[None], np.append(latents["inclusion"], 1.0)[None]
         )
 
-    @classmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
-        focused = import_module(f"{toolbox.__name__}.buffet.focused")
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        focused = room(sweeps)
 
         def load(latents: Latents, corpus: Corpus, model: Focused) -> FocusedState:
             return focused.make_state(
@@ -283,7 +276,9 @@ class Focused(CollapsedTopicModel):
                     state = focused.with_room(state)
                 return state
 
-            return Kernel(load, step, _snapshot, focused.check, sweep, exact, about)
+            return Kernel(
+                load, step, _snapshot, focused.check, sweep, exact, about, with_room=focused.with_room
+            )
 
         return {
             "exact": make(
@@ -292,24 +287,23 @@ class Focused(CollapsedTopicModel):
             "taylor": make(focused.taylor_sweep, False, "tokens drawn from an expectation that is expanded"),
         }
 
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the cost doubles with every topic."""
-        return reference_focused.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
-
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
-        return reference_focused.stan_data(corpus, truncation) | stan_priors(self)
-
     @property
-    def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
-        return reference_focused.PARAMETERS
+    @override
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=reference.FOCUSED_PARAMETERS,
+            numpyro=self._numpyro,
+            stan_program="focused",
+            stan_data=self._stan_data,
+            latents=reference.focused_latents,
+            largest_truncation=reference.MOST_TOPICS,
+        )
 
-    def reference_latents(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        """See `Model.reference_latents`."""
-        return reference_focused.latents_of(draw, corpus, rng)
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        return reference.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
+
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        return reference.focused_data(corpus, truncation) | stan_priors(self)
 
 
 def _log_of_lengths(corpus: Corpus) -> float:
@@ -369,6 +363,3 @@ def _snapshot(state: FocusedState) -> Latents:
         "gamma": np.array(state.documents.gamma[0]),
         "eta": np.array(state.topics.eta[0]),
     }
-
-
-Focused.kernels = Focused.kernels_of(kernels)

@@ -1,19 +1,19 @@
 """Latent Dirichlet allocation of each collection by itself."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from types import ModuleType
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ... import kernels
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
-from ..families.collapsed import draw_categorical
 from ..families.lda import reference
-from ..families.lda.family import FiniteFamily, collections_of, common_snapshot, lda_kernels
-from ..toolbox import stan_data as references
+from ..families.lda.family import FiniteFamily, collections_of
+from ..families.lda.kernels import common_snapshot, lda_kernels
+from ..settings import option, setting
+from ..toolbox.draws import draw_categorical
+from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class GroupLda(FiniteFamily):
             "N. Ding, L. Xie and L. Du. Differential topic models. IEEE Transactions on Pattern Analysis and "
             "Machine Intelligence 37(2):230-242, 2015."
         ),
+        source="Blei, Ng & Jordan (2003)",
         bibtex_key="chen2015differential",
         equations=(
             Equation("Section 3", r"\theta_{gd} \sim \mathrm{Dir}_K(\alpha_g)", "proportions of a document"),
@@ -58,15 +59,10 @@ class GroupLda(FiniteFamily):
         tags=("parametric", "several collections"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
-    n_topics: int = field(default=10, metadata={"hyper": False, "small": 2})
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_n_topics()
-        self.check_hyperparameters()
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a collection."""
@@ -80,36 +76,36 @@ class GroupLda(FiniteFamily):
         """K topics of its own for each collection, bool (G, G K)."""
         return np.repeat(np.eye(n_groups, dtype=bool), self.n_topics, axis=1)
 
-    @classmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
-        return lda_kernels(toolbox, common_snapshot)
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return lda_kernels(room, common_snapshot)
 
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
+    @property
+    @override
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "alpha", "eta"),
+            numpyro=self._numpyro,
+            stan_program="group_lda",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=False,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         group = self.groups(corpus.group, corpus.n_documents)
         return reference.group_lda(
             corpus.counts(), group, corpus.n_groups, self.n_topics, self.alpha, self.eta
         )
 
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
-        return reference.stan_data(corpus, group, self.n_topics) | references.stan_priors(self)
+        return reference.stan_data(corpus, group, self.n_topics) | stan_priors(self)
 
-    @property
-    def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
-        return ("theta", "phi", "alpha", "eta")
-
-    def reference_latents(
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`; ``phi`` is (G, K, V)."""
         group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]
         weights = draw["theta"][corpus.doc_of] * draw["phi"][group, :, corpus.words]
         z = group * self.n_topics + draw_categorical(weights, rng)
         return {"z": z} | {name: np.asarray(draw[name]) for name in ("alpha", "eta")}
-
-
-GroupLda.kernels = GroupLda.kernels_of(kernels)

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ... import kernels
 from ...kernels.toolbox.sides import State
-from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
-from ..families.hdp.family import HdpFamily, common_snapshot, hdp_kernels
+from ..families.hdp import reference
+from ..families.hdp.family import HdpFamily
+from ..families.hdp.kernels import common_snapshot, hdp_kernels
 from ..families.hdp.sticks import log_gem
-from ..toolbox import stan_data as references
+from ..settings import setting
+from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Hdp(HdpFamily):
             "Y. W. Teh, M. I. Jordan, M. J. Beal and D. M. Blei. Hierarchical Dirichlet processes. "
             "Journal of the American Statistical Association 101(476):1566-1581, 2006."
         ),
+        source="Teh, Jordan, Beal & Blei (2006)",
         bibtex_key="teh2006hierarchical",
         equations=(
             Equation("Section 4.1", r"\beta \sim \mathrm{GEM}(\gamma)", "weights of the topics at the root"),
@@ -57,14 +59,10 @@ class Hdp(HdpFamily):
         tags=("nonparametric", "single corpus"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
-    gamma: Hyperparameter = Gamma(1.0, 1.0)
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_hyperparameters()
+    gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
 
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """One group: the model does not look at the corpus' own."""
@@ -82,28 +80,28 @@ class Hdp(HdpFamily):
         """Density of the root."""
         return log_gem(latents["root"], float(latents["gamma"]))
 
-    @classmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
-        return hdp_kernels(toolbox, _snapshot)
-
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`."""
-        return references.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
-
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
-        return references.stan_counts(corpus) | {"T": truncation} | references.stan_priors(self)
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return hdp_kernels(room, _snapshot)
 
     @property
-    def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
-        return ("theta", "phi", "root", "gamma", "alpha", "eta")
+    @override
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "root", "gamma", "alpha", "eta"),
+            numpyro=self._numpyro,
+            stan_program="hdp",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        return reference.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
+
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        return stan_counts(corpus) | {"T": truncation} | stan_priors(self)
 
 
 def _snapshot(state: State) -> Latents:
     latents = common_snapshot(state)
     return latents | {"alpha": latents["alpha"][0]}
-
-
-Hdp.kernels = Hdp.kernels_of(kernels)

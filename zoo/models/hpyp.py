@@ -1,11 +1,9 @@
 """Hierarchical Pitman-Yor topics, one a group around a base that all groups share (Chen et al. 2015, TII)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ... import kernels
-from ..contract import Card, Equation, Kernel
+from ..contract import Card, Equation
 from ..families.pitman_yor.family import CITATION, DOCUMENTS, PitmanYorFamily
 
 
@@ -37,6 +35,7 @@ class Hpyp(PitmanYorFamily):
         title="Hierarchical Pitman-Yor topic model of several groups",
         summary="Groups of documents share topics, whose words follow power laws and differ between groups.",
         citation=CITATION,
+        source="Chen, Buntine, Ding, Xie & Du (2015)",
         bibtex_key="chen2015differential",
         equations=(
             *DOCUMENTS,
@@ -46,8 +45,4 @@ class Hpyp(PitmanYorFamily):
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     has_versions: ClassVar[bool] = True
-
-
-Hpyp.kernels = Hpyp.kernels_of(kernels)

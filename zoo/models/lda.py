@@ -1,19 +1,20 @@
 """Latent Dirichlet allocation (Blei, Ng and Jordan 2003)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from types import ModuleType
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ... import kernels
 from ...kernels.toolbox.sides import State
-from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
-from ..families.collapsed import draw_categorical
-from ..families.lda.family import FiniteFamily, common_snapshot, lda_kernels
-from ..toolbox import stan_data as references
+from ..families.lda import reference
+from ..families.lda.family import FiniteFamily
+from ..families.lda.kernels import common_snapshot, lda_kernels
+from ..settings import option, setting
+from ..toolbox.draws import draw_categorical
+from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Lda(FiniteFamily):
             "D. M. Blei, A. Y. Ng and M. I. Jordan. Latent Dirichlet allocation. "
             "Journal of Machine Learning Research 3:993-1022, 2003."
         ),
+        source="Blei, Ng & Jordan (2003)",
         bibtex_key="blei2003latent",
         equations=(
             Equation("Section 3", r"\theta_d \sim \mathrm{Dir}_K(\alpha)", "topic proportions of a document"),
@@ -51,42 +53,40 @@ class Lda(FiniteFamily):
         tags=("parametric", "single corpus"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
-    n_topics: int = field(default=10, metadata={"hyper": False, "small": 3})
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_n_topics()
-        self.check_hyperparameters()
+    n_topics: int = option(10, small=3, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
 
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """One group: the model does not look at the corpus' own."""
         return np.zeros(n_documents, np.int32)
 
-    @classmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
-        return lda_kernels(toolbox, _snapshot)
-
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the model is finite, so that `truncation` plays no part."""
-        return references.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
-
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
-        return references.stan_counts(corpus) | {"K": self.n_topics} | references.stan_priors(self)
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return lda_kernels(room, _snapshot)
 
     @property
-    def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
-        return ("theta", "phi", "alpha", "eta")
+    @override
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "alpha", "eta"),
+            numpyro=self._numpyro,
+            stan_program="lda",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=False,
+        )
 
-    def reference_latents(
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        return reference.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
+
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        return stan_counts(corpus) | {"K": self.n_topics} | stan_priors(self)
+
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`."""
         z = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"].T[corpus.words], rng)
         return {"z": z, "alpha": np.asarray(draw["alpha"]), "eta": np.asarray(draw["eta"])}
 
@@ -94,6 +94,3 @@ class Lda(FiniteFamily):
 def _snapshot(state: State) -> Latents:
     latents = common_snapshot(state)
     return latents | {"alpha": latents["alpha"][0]}
-
-
-Lda.kernels = Lda.kernels_of(kernels)

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ... import kernels
 from ...kernels.toolbox.sides import State
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus, CorpusError
-from ..families.hdp.family import HdpFamily, common_snapshot, hdp_kernels
+from ..families.hdp import reference
+from ..families.hdp.family import HdpFamily
+from ..families.hdp.kernels import common_snapshot, hdp_kernels
 from ..families.hdp.sticks import log_dirichlet, log_gem
-from ..toolbox import stan_data as references
+from ..settings import setting
+from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class MtHdp(HdpFamily):
             "A. Faisal, J. Gillberg, G. Leen and J. Peltonen. Transfer learning using a nonparametric sparse "
             "topic model. Neurocomputing 112:124-137, 2013. Section 2.3."
         ),
+        source="Faisal, Gillberg, Leen & Peltonen (2013), Section 2.3",
         bibtex_key="faisal2013transfer",
         equations=(
             Equation("Section 2.3", r"\beta \sim \mathrm{GEM}(\gamma)", "weights of the topics at the root"),
@@ -60,15 +62,11 @@ class MtHdp(HdpFamily):
         tags=("nonparametric", "several collections"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
-    gamma: Hyperparameter = Gamma(1.0, 1.0)
-    alpha0: Hyperparameter = Gamma(1.0, 1.0)
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-
-    def __post_init__(self):
-        self.check_hyperparameters()
+    gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
+    alpha0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.2, benchmark=10.0)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a task."""
@@ -98,28 +96,31 @@ class MtHdp(HdpFamily):
             log_dirichlet(task, shapes) for task in latents["tasks"]
         )
 
-    @classmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
-        return hdp_kernels(toolbox, _snapshot)
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return hdp_kernels(room, _snapshot)
 
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`."""
+    @property
+    @override
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=("theta", "phi", "root", "tasks", "gamma", "alpha0", "alpha", "eta"),
+            numpyro=self._numpyro,
+            stan_program="mt_hdp",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         group = self.groups(corpus.group, corpus.n_documents)
-        return references.mt_hdp(
+        return reference.mt_hdp(
             corpus.counts(), group, corpus.n_groups, truncation, self.gamma, self.alpha0, self.alpha, self.eta
         )
 
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         group = self.groups(corpus.group, corpus.n_documents)
         data = {"T": truncation, "C": corpus.n_groups, "task": group + 1}
-        return references.stan_counts(corpus) | data | references.stan_priors(self)
-
-    @property
-    def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
-        return ("theta", "phi", "root", "tasks", "gamma", "alpha0", "alpha", "eta")
+        return stan_counts(corpus) | data | stan_priors(self)
 
 
 def _snapshot(state: State) -> Latents:
@@ -128,6 +129,3 @@ def _snapshot(state: State) -> Latents:
     documents = state.documents
     weights = np.column_stack([documents.prior[:, :k], documents.rest])
     return latents | {"tasks": weights / documents.alpha[:, None], "alpha0": np.array(documents.alpha0[0])}
-
-
-MtHdp.kernels = MtHdp.kernels_of(kernels)

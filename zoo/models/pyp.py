@@ -1,13 +1,11 @@
 """Pitman-Yor topics of each group by itself (Sato and Nakagawa 2010)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ... import kernels
-from ..contract import Card, Equation, Kernel
+from ..contract import Card, Equation
 from ..families.pitman_yor.family import DOCUMENTS, PitmanYorFamily
 
 
@@ -45,6 +43,7 @@ class Pyp(PitmanYorFamily):
             "C. Chen, W. Buntine, N. Ding, L. Xie and L. Du. Differential topic models. IEEE Transactions on "
             "Pattern Analysis and Machine Intelligence 37(2):230-242, 2015."
         ),
+        source="Sato & Nakagawa (2010)",
         bibtex_key="sato2010topic",
         equations=(
             *DOCUMENTS,
@@ -58,11 +57,7 @@ class Pyp(PitmanYorFamily):
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
 
     def base_of_group(self, n_groups: int) -> np.ndarray:
         """Every group has a base of its own."""
         return np.arange(n_groups)
-
-
-Pyp.kernels = Pyp.kernels_of(kernels)

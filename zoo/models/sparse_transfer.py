@@ -1,15 +1,13 @@
 """The sparse transfer topic model (Faisal, Gillberg, Leen and Peltonen 2013)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import gammaln
 
-from ... import kernels
 from ..contract import (
     Card,
     Design,
@@ -20,6 +18,8 @@ from ..contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
+    Room,
     Simulation,
 )
 from ..corpus import Corpus, CorpusError
@@ -36,8 +36,11 @@ from ..families.buffet.ibp import first_rows, log_reach
 from ..families.buffet.kernels import sparse_transfer_kernels
 from ..families.buffet.lengths import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
 from ..families.buffet.marginal import TopicMarginal, pattern_of
-from ..families.collapsed import CollapsedTopicModel, doc_topic_counts, draw_hyperparameter, log_gamma
+from ..families.collapsed import CollapsedTopicModel
+from ..settings import option, setting
+from ..toolbox.draws import draw_hyperparameter, log_gamma
 from ..toolbox.enumeration import restricted_growth_strings
+from ..toolbox.laws import doc_topic_counts
 from ..toolbox.stan_data import stan_priors
 
 
@@ -65,7 +68,7 @@ class SparseTransfer(CollapsedTopicModel):
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     lengths : {"task", "document", "none"}
-        What the lengths of documents say about the weights; see `zoo.length_models`.
+        What the lengths of documents say about the weights; see `zoo.families.buffet.lengths`.
     """
 
     card: ClassVar[Card] = Card(
@@ -76,6 +79,7 @@ class SparseTransfer(CollapsedTopicModel):
             "A. Faisal, J. Gillberg, G. Leen and J. Peltonen. Transfer learning using a nonparametric sparse "
             "topic model. Neurocomputing 112:124-137, 2013."
         ),
+        source="Faisal, Gillberg, Leen & Peltonen (2013)",
         bibtex_key="faisal2013transfer",
         equations=(
             Equation("Section 3, 1a", r"\gamma_k \sim \mathrm{Gamma}(a_1, a_2)", "strength of a topic"),
@@ -106,21 +110,19 @@ class SparseTransfer(CollapsedTopicModel):
         tags=("nonparametric", "several collections", "sparse"),
         evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
     }  # fmt: skip
-    largest_truncation: ClassVar[int | None] = reference.MOST_TOPICS
 
-    alpha: Hyperparameter = Gamma(2.0, 0.5)
-    epsilon: float = field(default=0.5, metadata={"hyper": False, "small": 0.9})
-    a1: float = field(default=2.0, metadata={"hyper": False, "small": 2.0})
-    a2: float = field(default=2.0, metadata={"hyper": False, "small": 1.0})
-    eta: Hyperparameter = Gamma(1.0, 10.0)
-    lengths: Lengths = field(default="task", metadata={"hyper": False})
+    alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.3, benchmark=40.0)
+    epsilon: float = option(0.5, small=0.9, benchmark=0.5)
+    a1: float = option(2.0, small=2.0, benchmark=1.0)
+    a2: float = option(2.0, small=1.0, benchmark=100.0)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    lengths: Lengths = option("task")
 
     def __post_init__(self):
-        self.check_hyperparameters()
+        super().__post_init__()
         self.check_number("epsilon", lambda x: 0 < x <= 1, "a number in (0, 1]")
         self.check_number("a1")
         self.check_number("a2")
@@ -145,6 +147,7 @@ class SparseTransfer(CollapsedTopicModel):
         """Return what the lengths make of each task's mass."""
         return [Weight.of(lengths, self.lengths) for lengths in self.task_lengths(design)]
 
+    @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """See `Model.simulate`; alpha is rejected together with the rest, since lengths say something of it.
 
@@ -157,14 +160,14 @@ class SparseTransfer(CollapsedTopicModel):
         latents = self._draw(design, self.alpha, rng) | {"eta": hyper["eta"]}
         return Simulation(latents, self.resample_data(latents, design, rng))
 
+    @override
     def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """See `Model.simulate_lengths`."""
         if self.lengths == "none":
             return self.simulate(design, rng)
         group = self.tasks(design.group)
         hyper = self.draw_hyperparameters(design, rng)
         draws = self._draw_prior(1, self.alpha, design.n_groups, rng)
-        design = replace(design, doc_lengths=draw_lengths(draws.mass[0], group, self.lengths, rng))
+        design = design.with_lengths(draw_lengths(draws.mass[0], group, self.lengths, rng))
         latents = seat_tokens(draws.one(0), design.doc_lengths, group, rng) | {"eta": hyper["eta"]}
         return Simulation(latents, self.resample_data(latents, design, rng))
 
@@ -233,6 +236,7 @@ class SparseTransfer(CollapsedTopicModel):
             return of_lengths
         return of_lengths + super().log_assignments(latents, corpus.take(corpus.doc_lengths > 0))
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; includes the lengths' probability, without factors of them alone."""
         design = Design.of(corpus)
@@ -247,6 +251,7 @@ class SparseTransfer(CollapsedTopicModel):
         """All partitions of the tokens."""
         return restricted_growth_strings(corpus.n_tokens)
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `Model.quantities`; besides, how many topics and pairs of task and topic there are.
 
@@ -265,31 +270,34 @@ class SparseTransfer(CollapsedTopicModel):
             "mean_shape": np.asarray(shape[in_use].mean() if in_use.any() else 0.0),
         }
 
-    @classmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
-        return sparse_transfer_kernels(toolbox)
-
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; the cost doubles with every topic."""
-        self.tasks(corpus.group)
-        return reference.sparse_transfer(self, corpus, truncation)
-
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
-        self.tasks(corpus.group)
-        return reference.stan_data(self, corpus, truncation) | stan_priors(self)
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return sparse_transfer_kernels(room)
 
     @property
-    def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
-        return reference.PARAMETERS
+    @override
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=reference.SPARSE_TRANSFER_PARAMETERS,
+            numpyro=self._numpyro,
+            stan_program="sparse_transfer",
+            stan_data=self._stan_data,
+            latents=reference.sparse_transfer_latents,
+            largest_truncation=reference.MOST_TOPICS,
+        )
 
-    def reference_latents(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        """See `Model.reference_latents`."""
-        return reference.latents_of(draw, corpus, rng)
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        self.tasks(corpus.group)
+        return reference.sparse_transfer(
+            corpus, truncation, self.alpha, self.epsilon, self.eta, self.a1, self.a2, self.lengths
+        )
+
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        self.tasks(corpus.group)
+        data = reference.sparse_transfer_data(
+            corpus, truncation, self.epsilon, self.a1, self.a2, self.lengths
+        )
+        return data | stan_priors(self)
 
 
 @lru_cache(maxsize=8)
@@ -297,6 +305,3 @@ def _marginal(model: SparseTransfer, task_lengths: tuple[tuple[int, ...], ...]) 
     """Weights of topics, shared by all assignments of tokens; `model` is hashed by its hyperparameters."""
     weights = [Weight.of(np.array(lengths, np.int64), model.lengths) for lengths in task_lengths]
     return TopicMarginal.unbounded(weights, model.a1, model.a2, model.epsilon)
-
-
-SparseTransfer.kernels = SparseTransfer.kernels_of(kernels)

@@ -1,13 +1,11 @@
 """The differential topic model: transformed Pitman-Yor processes (Chen, Buntine, Ding, Xie and Du 2015)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, override
 
 import numpy as np
 
-from ... import kernels
-from ..contract import Card, Design, Equation, Kernel
+from ..contract import Card, Design, Equation
 from ..corpus import Corpus, CorpusError
 from ..corpus.associations import Associations
 from ..families.pitman_yor.family import CITATION, DOCUMENTS, PitmanYorFamily
@@ -44,6 +42,7 @@ class Tpyp(PitmanYorFamily):
         title="Differential topic model (transformed Pitman-Yor process)",
         summary="Groups of documents share topics, with words of their own for them; power laws.",
         citation=CITATION,
+        source="Chen, Buntine, Ding, Xie & Du (2015)",
         bibtex_key="chen2015differential",
         equations=(
             *DOCUMENTS,
@@ -78,7 +77,6 @@ class Tpyp(PitmanYorFamily):
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    kernels: ClassVar[Mapping[str, Kernel]]
     has_versions: ClassVar[bool] = True
 
     def associations_of(self, data: Corpus | Design) -> Associations:
@@ -87,10 +85,7 @@ class Tpyp(PitmanYorFamily):
             raise CorpusError("tpyp: expected a corpus with associations, found none; hpyp needs none")
         return data.associations
 
+    @override
     def transformation(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        """See `PitmanYorFamily.transformation`."""
         associations = self.associations_of(corpus)
         return {name: getattr(associations, name) for name in ("row_ptr", "column", "weight")}
-
-
-Tpyp.kernels = Tpyp.kernels_of(kernels)

@@ -1,4 +1,9 @@
-"""What the NumPyro programs are made of; `stan/functions/` holds the same blocks in Stan."""
+"""What the NumPyro programs are made of; `stan/functions/` holds the same blocks in Stan.
+
+The two languages share names, parameterisation and density. Everything is in logarithms: at the second and
+third level the shapes of a Dirichlet distribution fall below 1e-3 as a matter of course, where its weights
+underflow. JAX takes seconds to load, so that each builder of a program imports the blocks when it is called.
+"""
 
 import jax
 import jax.numpy as jnp

@@ -1,28 +1,30 @@
-"""Deliberately wrong kernels of the models of several collections; see `mutants`."""
+"""Deliberately wrong kernels of the models of several collections; see `registry`."""
 
+from ....zoo.models.cclda import Cclda
+from ....zoo.models.group_lda import GroupLda
 from ..patched import Change, Mutant
 
 
 def _cclda(name: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(f"cclda-{name}", ("cclda",), Change("lda/cclda.py", find, replace), about, "dense")
+    return Mutant(f"cclda-{name}", (Cclda,), Change("lda/cclda.py", find, replace), about, "dense")
 
 
 COLLECTIONS_MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "lengths-of-all-collections",
-        ("group_lda",),
+        (GroupLda,),
         Change("lda/documents.py", "lengths[tokens.group == g]", "lengths"),
         "the alpha of a collection is drawn given the lengths of all documents",
     ),
     Mutant(
         "topics-of-all-collections",
-        ("group_lda",),
+        (GroupLda,),
         Change("lda/documents.py", "np.count_nonzero(documents.may_have[g])", "documents.may_have.shape[1]"),
         "the alpha of a collection is drawn as if its documents could have the topics of the others",
     ),
     Mutant(
         "cclda-parts-forgotten",
-        ("cclda",),
+        (Cclda,),
         Change("toolbox/random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
         "the rate of alpha lacks the factor K",
         "dense",

@@ -1,8 +1,12 @@
-"""Deliberately wrong kernels of the models with Pitman-Yor topics; see `mutants`."""
+"""Deliberately wrong kernels of the models with Pitman-Yor topics; see `registry`."""
 
+from ....zoo.families.pitman_yor.family import PitmanYorFamily
+from ....zoo.models.pyp import Pyp
+from ....zoo.models.tpyp import Tpyp
+from ....zoo.settings import HasSettings
 from ..patched import Change, Mutant
 
-FAMILY = ("tpyp", "hpyp", "pyp")
+FAMILY = (PitmanYorFamily,)
 STAYS = "stays = 1.0 if rule == FORCED and t == 1 else (m - t + 1.0) / (m + 1.0)"
 WEIGHTS = "return join * stays, alone * (t + 1.0) / (m + 1.0)"
 
@@ -14,9 +18,9 @@ def _mutant(
     replace: str,
     about: str,
     variant: str = "forced",
-    models: tuple[str, ...] = FAMILY,
+    concerns: tuple[type[HasSettings], ...] = FAMILY,
 ) -> Mutant:
-    return Mutant(f"pyp-{name}", models, Change(f"pitman_yor/{file}.py", find, replace), about, variant)
+    return Mutant(f"pyp-{name}", concerns, Change(f"pitman_yor/{file}.py", find, replace), about, variant)
 
 
 PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
@@ -116,7 +120,7 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
         "    u = rng.random() * n_tables\n",
         "    u = 0.0\n",
         "of the tables of a word the one is taken away that is listed first",
-        models=("tpyp",),
+        concerns=(Tpyp,),
     ),
     _mutant(
         "known-base-without-association",
@@ -125,7 +129,7 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
         "out[k] += known.probability[first + v, k]",
         "given its base, a topic has words as if all associations were as strong",
         "explicit",
-        models=("tpyp",),
+        concerns=(Tpyp,),
     ),
     _mutant(
         "order-without-association",
@@ -133,7 +137,7 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
         "return p * (base.eta[0] + count)",
         "return base.eta[0] + count",
         "what a table sends for does not depend on how often that becomes its word",
-        models=("tpyp",),
+        concerns=(Tpyp,),
     ),
     _mutant(
         "all-bases-one",
@@ -141,7 +145,7 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
         "    at_base = restaurants.base_of_group[group] * restaurants.b.size + k\n",
         "    at_base = k\n",
         "the normaliser of a base is that of the first group's",
-        models=("pyp",),
+        concerns=(Pyp,),
     ),
     _mutant(
         "concentration-jacobian",

@@ -3,19 +3,20 @@
 A mutant is a small change in the source of the kernels, of the sort that a programmer makes.
 """
 
+from ....zoo.families.hdp.family import HdpFamily
+from ....zoo.models import MODELS
+from ....zoo.models.group_lda import GroupLda
+from ....zoo.models.lda import Lda
 from ..patched import Change, Mutant
-from .buffet import SPARSE_TRANSFER_MUTANTS
-from .focused import FOCUSED_MUTANTS
+from .buffet import FOCUSED_MUTANTS, SPARSE_TRANSFER_MUTANTS
+from .hdp import HDP_MUTANTS
 from .lda import COLLECTIONS_MUTANTS
 from .pitman_yor import PITMAN_YOR_MUTANTS
 
-ALL = ("lda", "group_lda", "hdp", "mt_hdp")
-STICKS = ("hdp", "mt_hdp")
-OLD = "coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)"
 LEFT = "            scratch.is_doc_topic[k] = False\n            "
 TAKEN = "        unlist_token(topics, w, old)\n"
-DROP = "    drop_empty_topics(tokens, documents, topics)\n"
-TABLES = "    tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])\n"
+ALL = (Lda, GroupLda, HdpFamily)
+OLD = "coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -103,89 +104,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "the density of eta lacks one Gamma(V eta) a topic",
     ),
     Mutant(
-        "parts-forgotten", ("lda", "group_lda"),
+        "parts-forgotten", (Lda, GroupLda),
         Change("toolbox/random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
         "the rate of alpha lacks the factor K",
     ),
-    Mutant(
-        "small-shapes-wrong", STICKS,
-        Change("toolbox/random.py", "rng.standard_exponential() / shape", "rng.standard_exponential()"),
-        "gamma variates of shapes below 1 are multiplied by U instead of U^(1/shape)",
-    ),
-    Mutant(
-        "new-topic-too-likely", STICKS,
-        Change(
-            "toolbox/dirichlet.py",
-            "rest = documents.rest[g] / topics.n_listed.size",
-            "rest = documents.rest[g]",
-        ),
-        "the weight of a new topic lacks the probability 1/V of its word",
-    ),
-    Mutant(
-        "whole-rest-for-new", STICKS,
-        Change(
-            "hdp/documents.py",
-            "documents.rest[g] = documents.alpha[g] * shapes[n_topics]",
-            "documents.rest[g] = documents.alpha[g]",
-        ),
-        "a new topic is weighted by the whole concentration, without regard to the topics in use",
-    ),
-    Mutant(
-        "share-from-gamma", STICKS,
-        Change(
-            "hdp/documents.py",
-            "log_beta_variate(rng, 1.0, documents.gamma[0])",
-            "log_beta_variate(rng, documents.gamma[0], 1.0)",
-        ),
-        "the stick of a new topic is Beta(gamma, 1), not Beta(1, gamma)",
-    ),
-    Mutant(
-        "gamma-ignored", STICKS,
-        Change("hdp/documents.py", "shapes[n_topics] = documents.gamma[0]", "shapes[n_topics] = 1.0"),
-        "the root is drawn as if gamma were 1",
-    ),
-    Mutant(
-        "tables-from-alpha", STICKS,
-        Change("toolbox/sides.py", "count[k], documents.prior[g, k])", "count[k], documents.alpha[g])"),
-        "tables of a topic are drawn with alpha instead of alpha times its weight",
-    ),
-    Mutant(
-        "gamma-from-tables", STICKS,
-        Change(
-            "hdp/documents.py",
-            "documents.gamma_prior, n_topics, np.array([dishes.sum()])",
-            "documents.gamma_prior, dishes.sum(), np.array([dishes.sum()])",
-        ),
-        "gamma is drawn as if every table had a topic of its own",
-    ),
-    Mutant(
-        "renumbered-too-late", STICKS,
-        Change("hdp/documents.py", DROP + TABLES, TABLES + DROP),
-        "topics are renumbered after their tables are drawn, and before the sticks are",
-    ),
-    Mutant(
-        "task-concentration-ignored", ("mt_hdp",),
-        Change(
-            "hdp/documents.py",
-            "shapes[:n_topics] = tables[g] + documents.alpha0[0] * documents.root[:n_topics]",
-            "shapes[:n_topics] = tables[g] + documents.root[:n_topics]",
-        ),
-        "the sticks of a task are drawn as if alpha0 were 1",
-    ),
-    Mutant(
-        "task-tables-not-drawn", ("mt_hdp",),
-        Change(
-            "hdp/documents.py",
-            "at_root[g, k] = crt(rng, tables[g, k], documents.alpha0[0] * documents.root[k])",
-            "at_root[g, k] = tables[g, k]",
-        ),
-        "every table of a document counts as a table of its task",
-    ),
-    Mutant(
-        "first-customer-forgotten", ("mt_hdp",),
-        Change("hdp/documents.py", "            a += 1.0\n", "            a += 0.0\n"),
-        "the sticks of a new topic are broken as if no token had chosen it",
-    ),
+    *HDP_MUTANTS,
     *COLLECTIONS_MUTANTS,
     *FOCUSED_MUTANTS,
     *PITMAN_YOR_MUTANTS,
@@ -202,5 +125,6 @@ def mutant_by_id(mutant_id: str) -> Mutant:
 
 
 def mutants_of(model_id: str) -> list[Mutant]:
-    """Mutants that make a sampler of `model_id` wrong."""
-    return [mutant for mutant in MUTANTS if model_id in mutant.models]
+    """Mutants that make a sampler of `model_id` wrong: of its own, of its family and of what it holds."""
+    parts = MODELS[model_id]().parts()
+    return [mutant for mutant in MUTANTS if any(isinstance(part, mutant.concerns) for part in parts)]

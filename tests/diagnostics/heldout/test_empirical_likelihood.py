@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -135,4 +136,4 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="at least one token"):
         empirical_likelihood([frozen], document([]))
     with pytest.raises(ValueError, match="expected some to be on"):
-        empirical_likelihood([frozen._replace(inclusion=np.zeros((1, 3)))], document([0]))
+        empirical_likelihood([replace(frozen, inclusion=np.zeros((1, 3)))], document([0]))

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 from math import lgamma
 
 import numpy as np
@@ -127,6 +128,20 @@ def test_halves_are_disjoint_and_complete():
     np.testing.assert_array_equal(observed.words, again.words)
     other, _ = scores.split_documents(corpus, seed=5)
     assert not np.array_equal(observed.words, other.words)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_halves_keep_all_that_is_known_of_their_documents(full_corpus, differences, seed):
+    corpus = full_corpus(seed)
+    rng = np.random.default_rng(seed)
+    words = rng.permutation(corpus.n_tokens)  # so that each tells which token it is
+    told_apart = replace(corpus, words=words, vocabulary=None, n_words=max(1, words.size), associations=None)
+    halves = scores.split_documents(told_apart, seed)
+    for half in halves:
+        tokens = np.isin(words, half.words)
+        assert not differences(half, told_apart.keep(tokens))
+        assert {*differences(half, told_apart)} <= {"words", "doc_ptr", "segment_ptr"}
+    assert sorted(np.concatenate([half.words for half in halves])) == [*range(words.size)]
 
 
 def test_one_topic_scores_as_the_unigram_model():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN, Case
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutant_by_id
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_balance import balance, log_density, step_law, with_token_first
 from bnpzoo.diagnostics.laboratory.validate import cases_of
 from bnpzoo.zoo.contract import Simulation
@@ -13,7 +13,7 @@ from bnpzoo.zoo.models import MODELS
 SAMPLERS = [
     (model, variant)
     for model, cls in MODELS.items()
-    for variant, kernel in cls.kernels.items()
+    for variant, kernel in cls().kernels.items()
     if kernel.token_step == "reversible"
 ]
 
@@ -48,7 +48,7 @@ def test_wrong_kernels_fail(model, mutant):
 
 
 def test_a_compiled_kernel_cannot_be_followed():
-    kernel = MODELS["hpyp"].kernels_of(load_toolbox())["forced"]
+    kernel = MODELS["hpyp"]().kernels_in(load_room())["forced"]
     verdict = balance("compiled", kernel, Case("hpyp", "forced", "joint").make_model(), DESIGN, states=1)
     assert verdict.status == "broken"
     assert "cannot be read off" in verdict.message
@@ -56,7 +56,7 @@ def test_a_compiled_kernel_cannot_be_followed():
 
 def test_a_law_sums_to_one_whatever_the_number_of_variates():
     model = Case("tpyp", "forced", "joint").make_model()
-    kernel = MODELS["tpyp"].kernels_of(load_toolbox(PLAIN_PYTHON))["forced"]
+    kernel = MODELS["tpyp"]().kernels_in(load_room(PLAIN_PYTHON))["forced"]
     rng = np.random.default_rng(0)
     for token in (0, 7, 12):
         latents, corpus = model.simulate(DESIGN, rng)
@@ -79,6 +79,6 @@ def test_order_does_not_change_the_density(token):
 
 
 def test_a_step_given_other_variables_has_no_rung_joint():
-    assert MODELS["tpyp"].kernels["explicit"].token_step == "augmented"
+    assert MODELS["tpyp"]().kernels["explicit"].token_step == "augmented"
     assert not cases_of("tpyp", ["joint"], "explicit")
     assert cases_of("tpyp", ["joint"], "lock")

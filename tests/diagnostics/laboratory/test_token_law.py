@@ -7,7 +7,7 @@ import pytest
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN, Case
 from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_law import joint, outcomes, sweep_matrix, token_law
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.models import MODELS, get
@@ -19,7 +19,7 @@ SAMPLERS = [
     (model, variant)
     for model, cls in MODELS.items()
     if "joint" in cls.card.evidence
-    for variant, kernel in cls.kernels.items()
+    for variant, kernel in cls().kernels.items()
     if kernel.exact and kernel.token_step == "conditional"
 ]
 
@@ -79,14 +79,14 @@ def test_right_kernels_pass(model, variant):
 
 def test_a_kernel_that_cannot_be_followed_is_called_broken():
     case = Case("lda", "sparse", "joint")
-    kernel = MODELS["lda"].kernels_of(load_toolbox())["sparse"]  # compiled: takes no scripted generator
+    kernel = MODELS["lda"]().kernels_in(load_room())["sparse"]  # compiled: takes no scripted generator
     verdict = joint("compiled", kernel, case.make_model(), DESIGN, states=1)
     assert verdict.status == "broken"
     assert "cannot be read off" in verdict.message
 
 
 def plain(model, variant, *changes):
-    return MODELS[model].kernels_of(load_toolbox(*changes, PLAIN_PYTHON))[variant]
+    return MODELS[model]().kernels_in(load_room(*changes, PLAIN_PYTHON))[variant]
 
 
 def residual(variant, *changes):

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import xarray as xr
 from bnpzoo.diagnostics.laboratory import ladder, validate
-from bnpzoo.diagnostics.laboratory.archive import Archive
+from bnpzoo.diagnostics.laboratory.archive import Archive, kill_matrix
 from bnpzoo.diagnostics.laboratory.geweke import geweke
 from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, DESIGN, RUNGS, Case, CaseSubject
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
 from bnpzoo.diagnostics.laboratory.sbc import sbc
 from bnpzoo.diagnostics.laboratory.verdict import Verdict
 from bnpzoo.diagnostics.reports import evidence
-from bnpzoo.diagnostics.reports.validation import kill_matrix, write_validation_report
+from bnpzoo.diagnostics.reports.validation import write_validation_report
 from bnpzoo.zoo.contract import Probes
 from bnpzoo.zoo.models import MODELS
 
@@ -171,7 +171,7 @@ def test_the_evidence_page_when_nothing_is_stored(tmp_path):
     page = evidence.evidence_page(Archive(tmp_path).records())
     assert "Not run." in page
     assert page.partition("## Mutants")[0].count("not run") == len(RUNGS) * sum(
-        len(cls.kernels) for cls in MODELS.values()
+        len(cls().kernels) for cls in MODELS.values()
     )
 
 

@@ -2,19 +2,16 @@
 
 import math
 from collections import Counter
-from importlib import import_module
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
+from bnpzoo.kernels.pitman_yor import hyper, topics
+from bnpzoo.kernels.toolbox import sides, smoothing
 from bnpzoo.kernels.toolbox.stirling import stirling_ratios
 from scipy import stats
 
-PLAIN = load_toolbox(PLAIN_PYTHON).__name__
-hyper = import_module(f"{PLAIN}.pitman_yor.hyper")
-smoothing = import_module(f"{PLAIN}.toolbox.smoothing")
-sides = import_module(f"{PLAIN}.toolbox.sides")
-topics = import_module(f"{PLAIN}.pitman_yor.topics")
+hyper, topics, sides, smoothing = map(load_room(PLAIN_PYTHON), (hyper, topics, sides, smoothing))
 FALSE_ALARM_RATE = 1e-5
 
 

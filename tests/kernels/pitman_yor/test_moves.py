@@ -7,7 +7,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_toolbox
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.kernels.pitman_yor.seats import SCHEMES
 from scipy.special import gammaln, logsumexp
@@ -29,9 +29,9 @@ class Plain:
     """Modules of the kernels in plain Python, perhaps with changes in their source."""
 
     def __init__(self, *changes):
-        name = load_toolbox(PLAIN_PYTHON, *changes).__name__
+        room = load_room(PLAIN_PYTHON, *changes)
         for part in PARTS:
-            setattr(self, part.rpartition(".")[2], import_module(f"{name}.{part}"))
+            setattr(self, part.rpartition(".")[2], room(import_module(f"bnpzoo.kernels.{part}")))
 
 
 PLAIN = Plain()

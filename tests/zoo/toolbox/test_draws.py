@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bnpzoo.zoo.families.collapsed import draw_dirichlet, log_gamma
+from bnpzoo.zoo.toolbox.draws import draw_dirichlet, log_gamma
 from scipy.stats import beta, kstest, loggamma
 
 FALSE_ALARM_RATE = 1e-5

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...contract import Hyperparameter, Latents, Prior
-from ..collapsed import by_first_appearance, draw_categorical, draw_dirichlet
+from ...toolbox.draws import draw_categorical, draw_dirichlet
+from ...toolbox.laws import by_first_appearance
 from .ibp import draw_masks, first_rows
 from .lengths import highest_log_lengths, log_lengths
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ....kernels.buffet import published, setup, sweeps
 from ....kernels.buffet.state import SparseTransferState
-from ...contract import Design, Kernel, Latents
+from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
 from .ibp import first_rows, log_reach
@@ -49,11 +48,9 @@ def _gamma_nodes(shape: float, rate: float, step: float = 0.05) -> tuple[np.ndar
     return np.exp(x) / rate, weight / weight.sum()
 
 
-def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
-    """Make the samplers; see `Model.kernels_of`."""
-    setup = import_module(f"{toolbox.__name__}.buffet.setup")
-    sweeps = import_module(f"{toolbox.__name__}.buffet.sweeps")
-    published = import_module(f"{toolbox.__name__}.buffet.published")
+def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the samplers; see `Model.kernels_in`."""
+    own_setup, own_sweeps, own_published = room(setup), room(sweeps), room(published)
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> SparseTransferState:
         weights = model.length_weights(Design.of(corpus))
@@ -61,7 +58,7 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
         reach = log_reach(n_tasks, model.epsilon)
         priors = prior_arrays(model)
         rates = [weight.rate for weight in weights]
-        return setup.make_state(
+        return own_setup.make_state(
             corpus.words,
             corpus.doc_ptr,
             model.tasks(corpus.group),
@@ -96,22 +93,28 @@ def sparse_transfer_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
     def make(sweep: Callable[..., bool], about: str, **fields: Any) -> Kernel:
         def step(rng: np.random.Generator, state: SparseTransferState) -> SparseTransferState:
             while not sweep(rng, state):
-                state = setup.with_room(state)
+                state = own_setup.with_room(state)
             return state
 
-        kernel = Kernel(load, step, _snapshot, setup.check, sweep, about=about)
+        kernel = Kernel(
+            load, step, _snapshot, own_setup.check, sweep, about=about, with_room=own_setup.with_room
+        )
         return replace(kernel, **fields)
 
     return {
-        "masks": make(sweeps.mask_sweep, "masks and ghosts represented, sticks integrated out; any lengths"),
+        "masks": make(
+            own_sweeps.mask_sweep, "masks and ghosts represented, sticks integrated out; any lengths"
+        ),
         "collapsed": make(
-            sweeps.collapsed_sweep,
+            own_sweeps.collapsed_sweep,
             "tokens move with all empty masks and ghosts integrated out; for lengths of documents",
             load=load_exponential,
             requires={"lengths": "document"},
         ),
-        "slice": make(sweeps.slice_sweep, "sticks above a random height represented; any lengths"),
-        "published": make(published.published_sweep, "Algorithm 1 of the paper, for comparison", exact=False),
+        "slice": make(own_sweeps.slice_sweep, "sticks above a random height represented; any lengths"),
+        "published": make(
+            own_published.published_sweep, "Algorithm 1 of the paper, for comparison", exact=False
+        ),
     }
 
 

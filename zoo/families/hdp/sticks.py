@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 from scipy.special import gammaln
 
+from ...toolbox.draws import log_gamma
 from ...toolbox.enumeration import log_stirling
-from ..collapsed import log_gamma
 
 
 class GrowingSticks:

@@ -1,19 +1,17 @@
 """What the models with a fixed number of topics and symmetric Dirichlet documents share."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
+from collections.abc import Iterator, Mapping
 from itertools import product
 from numbers import Integral
-from types import ModuleType
-from typing import ClassVar
+from typing import ClassVar, override
 
 import numpy as np
 
-from ....kernels.toolbox.sides import State
-from ...contract import Design, Kernel, Latents
+from ...contract import Design, Latents
 from ...corpus import Corpus, CorpusError
-from ..collapsed import CollapsedTopicModel, draw_dirichlet, prior_arrays
+from ...toolbox.draws import draw_dirichlet
+from ..collapsed import CollapsedTopicModel
 
 
 def collections_of(model_id: str, group: np.ndarray | None) -> np.ndarray:
@@ -37,10 +35,11 @@ class FiniteFamily(CollapsedTopicModel):
         """Which topics the documents of each group may have, bool (G, K): all of them."""
         return np.ones((n_groups, self.n_topics), bool)
 
-    def check_n_topics(self) -> None:
-        """Raise ValueError unless there is a whole number of topics, at least one."""
+    @override
+    def __post_init__(self):
         if not isinstance(self.n_topics, Integral) or self.n_topics < 1:
             raise ValueError(f"n_topics: expected a whole number, 1 or more, found {self.n_topics}")
+        super().__post_init__()
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Alpha for every topic that a group's documents may have, and nothing beside them."""
@@ -68,8 +67,8 @@ class FiniteFamily(CollapsedTopicModel):
         """No token has a topic."""
         return {"z": np.full(corpus.n_tokens, -1)}
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """See `Model.log_marginal`."""
         latents = {"z": z, **hyper}
         return self.log_assignments(latents, corpus) + self.log_likelihood(latents, corpus)
 
@@ -79,44 +78,3 @@ class FiniteFamily(CollapsedTopicModel):
         own = [np.flatnonzero(row) for row in self.may_have(int(group.max(initial=0)) + 1)]
         for z in product(*(own[g] for g in group)):
             yield np.array(z, np.int64)
-
-
-def lda_kernels(toolbox: ModuleType, snapshot: Callable[[State], Latents]) -> dict[str, Kernel]:
-    """Make the samplers of LDA, where documents may have what `may_have` says; see `Model.kernels_of`."""
-    lda, dirichlet, sides, sweeps = (
-        import_module(f"{toolbox.__name__}.{part}")
-        for part in ("lda.documents", "toolbox.dirichlet", "toolbox.sides", "toolbox.sweeps")
-    )
-
-    def load(latents: Latents, corpus: Corpus, model: FiniteFamily) -> State:
-        priors = prior_arrays(model)
-        group = model.groups(corpus.group, corpus.n_documents)
-        tokens = sides.tokens_of(corpus.words, corpus.doc_ptr, group, latents["z"])
-        may_have = model.may_have(np.size(latents["alpha"]))
-        documents = lda.finite_documents(may_have, latents["alpha"], priors["alpha"])
-        n_topics = may_have.shape[1]
-        topics = dirichlet.dirichlet_topics(
-            tokens, corpus.n_words, n_topics, n_topics, latents["eta"], priors["eta"]
-        )
-        return sweeps.make_state(tokens, documents, topics)
-
-    def make(sweep: Callable[..., bool], about: str) -> Kernel:
-        def step(rng: np.random.Generator, state: State) -> State:
-            sweep(rng, state)
-            return state
-
-        return Kernel(load, step, snapshot, sweeps.check, sweep, about=about)
-
-    return {
-        "sparse": make(sweeps.sparse_sweep, "collapsed Gibbs; a token costs as much as its non-zero counts"),
-        "dense": make(sweeps.dense_sweep, "collapsed Gibbs; a token costs as much as there are topics"),
-    }
-
-
-def common_snapshot(state: State) -> Latents:
-    """Latents of LDA; ``alpha`` is a vector."""
-    return {
-        "z": state.tokens.topic.astype(np.int64),
-        "alpha": state.documents.alpha.copy(),
-        "eta": np.array(state.topics.eta[0]),
-    }

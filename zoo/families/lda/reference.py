@@ -1,4 +1,4 @@
-"""References of models of several collections: the NumPyro programs, and the data of the Stan programs."""
+"""References of models with a fixed number of topics: NumPyro programs, and the data of the Stan programs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,6 +8,30 @@ import numpy as np
 from ...contract import Hyperparameter
 from ...corpus import Corpus
 from ...toolbox.stan_data import stan_counts
+
+
+def lda(counts: np.ndarray, n_topics: int, alpha: Hyperparameter, eta: Hyperparameter) -> Callable[[], None]:
+    """Latent Dirichlet allocation, the topics of the tokens summed out.
+
+    Parameters
+    ----------
+    counts : int (D, V)
+    n_topics : int
+    alpha, eta : float or Gamma
+
+    Returns
+    -------
+    callable
+        NumPyro program with sites ``theta`` (D, K), ``phi`` (K, V), ``alpha`` and ``eta``.
+    """
+    from ...toolbox import blocks
+
+    def program() -> None:
+        log_alpha = blocks.log_hyperparameter("alpha", alpha)
+        log_theta = blocks.log_dirichlet("theta", log_alpha, (counts.shape[0], n_topics))
+        blocks.words(counts, log_theta, eta)
+
+    return program
 
 
 def group_lda(

@@ -9,11 +9,10 @@ any order (Chen, Du and Buntine 2011), so that the density depends on counts alo
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from numbers import Real
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy.special import gammaln
@@ -27,13 +26,17 @@ from ...contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
+    Room,
     Simulation,
 )
 from ...corpus import Corpus
 from ...corpus.associations import Associations
 from ...priors import Beta, Range
+from ...settings import option, setting
+from ...toolbox.draws import draw_dirichlet
+from ...toolbox.laws import log_sequences, topic_word_counts
 from ...toolbox.stan_data import stan_priors
-from ..collapsed import draw_dirichlet, log_sequences, topic_word_counts
 from ..lda.family import FiniteFamily
 from . import reference
 from .kernels import pitman_yor_kernels
@@ -44,6 +47,8 @@ CITATION = (
     "C. Chen, W. Buntine, N. Ding, L. Xie and L. Du. Differential topic models. IEEE Transactions on Pattern "
     "Analysis and Machine Intelligence 37(2):230-242, 2015."
 )
+
+DISCOUNT = Range(lambda a: 0 <= a < 1, "a number in [0, 1)", Beta)
 
 DOCUMENTS = (
     Equation("Section 4", r"\mu_{gd} \sim \mathrm{Dir}_K(\alpha_g)", "topic proportions of a document"),
@@ -67,24 +72,19 @@ class PitmanYorFamily(FiniteFamily):
         "association": ("token",), "b": ("topic",), **FiniteFamily.dimensions,
     }  # fmt: skip
 
-    n_topics: int = field(default=10, metadata={"hyper": False, "small": 2})
-    alpha: Hyperparameter = Gamma(1.0, 1.0)
-    gamma: Hyperparameter = Gamma(1.0, 10.0)
-    b: Hyperparameter = Gamma(1.0, 0.001)
-    a: Hyperparameter = 0.7
-
-    def __post_init__(self):
-        self.check_n_topics()
-        self.check_hyperparameters()
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    gamma: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, benchmark=10.0)
+    a: Hyperparameter = setting(0.7, range=DISCOUNT, fixed=0.6, benchmark=0.7)
 
     def associations_of(self, data: Corpus | Design) -> Associations:
         """P of each group: tables send for the word that they serve."""
         return _identity(data.n_groups, data.n_words)
 
-    @classmethod
-    def kernels_of(cls, toolbox: ModuleType) -> dict[str, Kernel]:
-        """See `Model.kernels_of`."""
-        return pitman_yor_kernels(toolbox)
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return pitman_yor_kernels(room)
 
     def transformation(self, corpus: Corpus) -> dict[str, np.ndarray]:
         """Arrays of P for the kernels; none where P = I, which they know how to do without."""
@@ -94,10 +94,9 @@ class PitmanYorFamily(FiniteFamily):
         """Return the base that each group has its topics from, int (G,): one for all."""
         return np.zeros(n_groups, np.int64)
 
+    @override
     def range_of(self, name: str) -> Range:
         """See `Model.range_of`; b may be negative where a is fixed, above -a."""
-        if name == "a":
-            return Range(lambda a: 0 <= a < 1, "a number in [0, 1)", Beta)
         if name == "b" and isinstance(self.a, Real):
             least = -self.a
             return Range(lambda b: least < b < np.inf, f"a number above {least:g}", Gamma)
@@ -115,6 +114,7 @@ class PitmanYorFamily(FiniteFamily):
         """No token has a topic."""
         return super().unseated(corpus) | {"association": np.full(corpus.n_tokens, -1)}
 
+    @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """See `Model.simulate`: tokens sit down one after the other, and then the tables send for words."""
         hyper = self.draw_hyperparameters(design, rng)
@@ -144,6 +144,7 @@ class PitmanYorFamily(FiniteFamily):
                 association[heads] = sent[served == w]
         return words, association
 
+    @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
         """See `Model.resample_data`; which tokens head tables, and what they sent for, stays, too.
 
@@ -186,6 +187,7 @@ class PitmanYorFamily(FiniteFamily):
         seated = sum(log_rising(x, a, m, t) for x, (m, t) in zip(concentrations, totals, strict=True))
         return seated + cells.log_seatings(a) + self._log_sent(latents, corpus)
 
+    @override
     def log_multiplicity(self, latents: Latents, corpus: Corpus) -> float:
         """See `Model.log_multiplicity`: of the tokens of a cell any t may head its tables, in any order."""
         z, association = latents["z"], latents["association"]
@@ -210,6 +212,7 @@ class PitmanYorFamily(FiniteFamily):
         shapes = np.full(corpus.n_words, float(latents["gamma"]))
         return float(np.sum(np.log(probability))) + log_sequences(base_topic, v, shapes)
 
+    @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; all tables of each topic and base are summed out."""
         cells = Cells.of(self._restaurants(z, corpus), corpus.words, np.zeros(z.size, bool), corpus.n_words)
@@ -224,6 +227,7 @@ class PitmanYorFamily(FiniteFamily):
             log_sum_over_tables(own, gamma, hyper["b"][k], a) for (_, k), own in of_topic.items()
         )
 
+    @override
     def word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         """See `CollapsedTopicModel.word_probabilities`; ``E[phi_gkw]`` given all tables."""
         z, association, a = latents["z"], latents["association"], float(latents["a"])
@@ -255,13 +259,25 @@ class PitmanYorFamily(FiniteFamily):
         total = np.bincount(z[mine], minlength=self.n_topics)[:, None]
         return (rows[:, sources] @ ((gamma + q) / (corpus.n_words * gamma + total)).T).T
 
+    @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, ``n_tables`` in all restaurants."""
         n_tables = np.count_nonzero(latents["association"] >= 0)
         return super().quantities(latents, corpus, probes) | {"n_tables": np.asarray(float(n_tables))}
 
-    def numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        """See `Model.numpyro`; nothing is cut off, so that `truncation` plays no part."""
+    @property
+    @override
+    def reference(self) -> Reference:
+        return Reference(
+            parameters=reference.PARAMETERS,
+            numpyro=self._numpyro,
+            stan_program="tpyp",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=False,
+        )
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         return reference.pitman_yor(
             corpus,
             self.associations_of(corpus),
@@ -273,26 +289,14 @@ class PitmanYorFamily(FiniteFamily):
             self.a,
         )
 
-    def stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        """See `Model.stan_data`."""
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         base = self.base_of_group(corpus.n_groups)
         data = reference.stan_data(corpus, self.associations_of(corpus), base, self.n_topics, self.a)
         return data | stan_priors(self)
 
-    @property
-    def stan_program(self) -> str:
-        """One for the family."""
-        return "tpyp"
-
-    @property
-    def reference_parameters(self) -> tuple[str, ...]:
-        """See `Model.reference_parameters`."""
-        return reference.PARAMETERS
-
-    def reference_latents(
+    def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        """See `Model.reference_latents`."""
         base = self.base_of_group(corpus.n_groups)
         return reference.latents_of(draw, corpus, self.associations_of(corpus), base, rng)
 

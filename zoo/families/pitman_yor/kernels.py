@@ -1,41 +1,33 @@
 """The samplers of the models with Pitman-Yor topics, by variant."""
 
 from collections.abc import Callable
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ....kernels.lda import documents
+from ....kernels.pitman_yor import counts, explicit, topics
+from ....kernels.toolbox import sides, sweeps
 from ....kernels.toolbox.sides import State
-from ...contract import Kernel, Latents, TokenStep
+from ...contract import Kernel, Latents, Room, TokenStep
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
 
 
-def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
-    """Make the samplers; see `Model.kernels_of`."""
-    lda, side, counts, explicit, sides, sweeps = (
-        import_module(f"{toolbox.__name__}.{part}")
-        for part in (
-            "lda.documents",
-            "pitman_yor.topics",
-            "pitman_yor.counts",
-            "pitman_yor.explicit",
-            "toolbox.sides",
-            "toolbox.sweeps",
-        )
-    )
+def pitman_yor_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the samplers; see `Model.kernels_in`."""
+    lda, side, counted, given_bases = map(room, (documents, topics, counts, explicit))
+    tokens, chain = map(room, (sides, sweeps))
 
     def snapshot(state: State) -> Latents:
-        found = counts.snapshot(state.tokens, state.topics)
+        found = counted.snapshot(state.tokens, state.topics)
         z, alpha = state.tokens.topic.astype(np.int64), state.documents.alpha.copy()
         return {"z": z, "alpha": alpha, "gamma": found.pop("eta")} | found
 
     def make(
         scheme: str,
         about: str,
-        sweep: Callable[..., Any] = sweeps.sparse_sweep,
+        sweep: Callable[..., Any] = chain.sparse_sweep,
         token_step: TokenStep = "reversible",
     ) -> Kernel:
         def load(latents: Latents, corpus: Corpus, model: Any) -> State:
@@ -44,11 +36,10 @@ def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
                     f"{model.card.id}: association: expected a token that heads a table for each word of a "
                     "topic in a group, and for each of those a word that may become it; found other latents"
                 )
-            tokens = sides.tokens_of(corpus.words, corpus.doc_ptr, corpus.group_of_doc, latents["z"])
+            seated = tokens.tokens_of(corpus.words, corpus.doc_ptr, corpus.group_of_doc, latents["z"])
             priors, n_topics = prior_arrays(model), model.n_topics
-            may_have = np.ones((corpus.n_groups, n_topics), bool)
-            topics = side.pitman_yor_topics(
-                tokens,
+            words = side.pitman_yor_topics(
+                seated,
                 corpus.group_of_doc,
                 corpus.n_words,
                 n_topics,
@@ -59,14 +50,16 @@ def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
                 **model.transformation(corpus),
                 scheme=scheme,
             )
-            documents = lda.finite_documents(may_have, latents["alpha"], priors["alpha"])
-            return sweeps.make_state(tokens, documents, topics)
+            may_have = np.ones((corpus.n_groups, n_topics), bool)
+            return chain.make_state(
+                seated, lda.finite_documents(may_have, latents["alpha"], priors["alpha"]), words
+            )
 
         def step(rng: np.random.Generator, state: State) -> State:
             sweep(rng, state)
             return state
 
-        return Kernel(load, step, snapshot, sweeps.check, sweep, about=about, token_step=token_step)
+        return Kernel(load, step, snapshot, chain.check, sweep, about=about, token_step=token_step)
 
     variants = {
         "forced": "table indicators; a word's only table keeps its head",
@@ -75,7 +68,7 @@ def pitman_yor_kernels(toolbox: ModuleType) -> dict[str, Kernel]:
         "tables": "table counts, drawn apart from the tokens",
         "seating": "Chinese restaurants, who sits where summed out",
     }
-    given_bases = "table indicators; tokens given explicit bases; a token costs as much as there are topics"
+    augmented = "table indicators; tokens given explicit bases; a token costs as much as there are topics"
     return {name: make(name, about) for name, about in variants.items()} | {
-        "explicit": make("forced", given_bases, explicit.explicit_sweep, "augmented")
+        "explicit": make("forced", augmented, given_bases.explicit_sweep, "augmented")
     }

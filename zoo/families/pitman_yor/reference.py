@@ -11,9 +11,9 @@ import numpy as np
 from ...contract import Hyperparameter, Latents
 from ...corpus import Corpus, CorpusError
 from ...corpus.associations import Associations
+from ...toolbox.draws import draw_categorical
 from ...toolbox.enumeration import log_stirling
 from ...toolbox.stan_data import stan_counts
-from ..collapsed import draw_categorical
 
 PARAMETERS = ("theta", "phi0", "phi", "phi_log_total", "alpha", "gamma", "b", "a")
 """What `latents_of` needs of a draw; both programs use these names."""

@@ -1,5 +1,7 @@
 """References with masks: their sticks, and their posteriors on a micro corpus against exact ones."""
 
+from dataclasses import replace
+
 import arviz_stats
 import bnpzoo
 import jax
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.oracle import Oracle
 from bnpzoo.zoo.families.buffet import reference
-from bnpzoo.zoo.families.buffet.blocks import BuffetSticks, all_masks
+from bnpzoo.zoo.families.buffet.blocks import BuffetSticks, all_masks, log_lengths
 from bnpzoo.zoo.families.buffet.reference import masked_proportions
 from bnpzoo.zoo.inference import nuts
 
@@ -30,13 +32,15 @@ EXACT = {
 class WeakLimit:
     """Sparse transfer model whose reference has the sticks of the weak limit."""
 
-    reference_parameters = ("mask", "log_weight", "shape")
-
     def __init__(self, **hyper):
         self.model = bnpzoo.get("sparse_transfer", **TRANSFER | hyper)
 
+    def require_reference(self):
+        parameters = ("mask", "log_weight", "shape")
+        return replace(self.model.reference, parameters=parameters, numpyro=self.numpyro)
+
     def numpyro(self, corpus, truncation):
-        return reference.sparse_transfer(self.model, corpus, truncation, weak_limit=True)
+        return reference.sparse_transfer(corpus, truncation, **vars(self.model), weak_limit=True)
 
 
 def standard_scores(paths, exact):
@@ -71,7 +75,7 @@ def same_topic():
     draws = nuts.run(model, corpus, 5, 2, 500, 1500, 1)["draws"]
     rng = np.random.default_rng(0)
     states = [[{k: v[c, s] for k, v in draws.items()} for s in range(1500)] for c in (0, 1)]
-    z = np.array([[model.reference_latents(state, corpus, rng)["z"] for state in row] for row in states])
+    z = np.array([[model.reference.latents(state, corpus, rng)["z"] for state in row] for row in states])
     first, second = np.triu_indices(corpus.n_tokens, 1)
     return corpus, (z[:, :, first] == z[:, :, second]).astype(float)
 
@@ -110,4 +114,13 @@ def test_topics_that_are_off_have_no_weight_however_strong():
 def test_more_topics_than_can_be_enumerated(name):
     for build in ("numpyro", "stan_data"):
         with pytest.raises(ValueError, match=f"{name}: the reference .* truncation of 1 to 10, found 11"):
-            getattr(bnpzoo.get(name), build)(MICRO, 11)
+            getattr(bnpzoo.get(name).reference, build)(MICRO, 11)
+
+
+@pytest.mark.parametrize("lengths", ["none", "task", "document"])
+def test_a_mask_is_empty_where_no_topic_is_on_and_not_where_their_mass_is_rounded_to_zero(lengths):
+    masks, tokens = all_masks(2), np.array([3, 2])
+    with jax.enable_x64(True):
+        out = log_lengths(masks, jnp.zeros(4), tokens, lengths)
+        assert np.isneginf(out).tolist() == [True, False, False, False]
+        assert np.isfinite(log_lengths(masks, jnp.zeros(4), 0 * tokens, lengths)).all()

@@ -147,7 +147,7 @@ def latents(request):
     model, rng = bnpzoo.get(name, **FIXED), np.random.default_rng(0)
     draws = backend.run(model, MICRO, 0, 2, 400, 1200, 1)["draws"]
     states = [[{site: x[c, s] for site, x in draws.items()} for s in range(1200)] for c in (0, 1)]
-    return name, [[model.reference_latents(state, MICRO, rng) for state in row] for row in states]
+    return name, [[model.reference.latents(state, MICRO, rng) for state in row] for row in states]
 
 
 def standard_scores(paths, exact):
@@ -180,7 +180,7 @@ def test_tables_equal_enumeration(latents):
 
 def evidence(model, corpus, n_draws):
     """Probability of the words under a NumPyro program, and its standard error, from draws of the prior."""
-    program = model.numpyro(corpus, 0)
+    program = model.reference.numpyro(corpus, 0)
 
     def untilted(site):
         if site["type"] == "sample" and site["name"] == "phi_stable":
@@ -249,6 +249,6 @@ def test_errors_of_what_the_references_do_not_have():
     corpus = replace(MICRO, associations=empty_row)
     for build in ("numpyro", "stan_data"):
         with pytest.raises(CorpusError, match="group 1 has word 2, which no word becomes"):
-            getattr(bnpzoo.get("tpyp"), build)(corpus, 0)
+            getattr(bnpzoo.get("tpyp").reference, build)(corpus, 0)
         with pytest.raises(ValueError, match="expected a discount above 0, found 0"):
-            getattr(bnpzoo.get("hpyp", a=0.0), build)(corpus, 0)
+            getattr(bnpzoo.get("hpyp", a=0.0).reference, build)(corpus, 0)

@@ -1,0 +1,102 @@
+"""Samplers and reference programs against their golden data; `make.py` tells what these are."""
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+make = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("make.py"))))
+
+RTOL = 1e-12
+"""Of densities, and of gradients relative to their largest entry: rounding in another order of summation."""
+
+every_model = pytest.mark.parametrize("model_id", make.MODELS)
+
+
+def stored(part, model_id, prefix=""):
+    path = make.path_of(part, model_id)
+    if not path.exists():
+        pytest.fail(f"no golden {part} of {model_id}: {make.HOW_TO} {model_id} --parts {part}", pytrace=False)
+    arrays = make.read(part, model_id)
+    return {name: x for name, x in arrays.items() if name.startswith(prefix)}, str(arrays["made_with"])
+
+
+def assert_same_names(part, model_id, found, golden):
+    if set(found) != set(golden):
+        changed = ", ".join(sorted(set(found) ^ set(golden)))
+        pytest.fail(
+            f"golden {part} of {model_id} has other contents ({changed}); if that is meant: "
+            f"{make.HOW_TO} {model_id} --parts {part}",
+            pytrace=False,
+        )
+
+
+def first_difference(found, golden):
+    """What differs in one setting of a sampler, in a line; None where nothing does."""
+    after = np.flatnonzero(found["checksum"] != golden["checksum"])
+    differing = []
+    for name in sorted(set(found) - {"checksum", "log_joint"}):
+        x, y = found[name], golden[name]
+        if x.shape != y.shape:
+            differing.append(f"{name} of shape {x.shape}, golden {y.shape}")
+        elif not np.array_equal(x, y):
+            differing.append(f"{name} in {np.count_nonzero(x != y)} of {x.size}")
+    if not after.size and not differing:
+        return None
+    i = after[0] if after.size else len(found["checksum"]) - 1
+    return (
+        f"first after sweep {i + 1}, log joint {found['log_joint'][i]!r}, golden {golden['log_joint'][i]!r}; "
+        f"in the end: {'; '.join(differing) or 'the same'}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("model_id", "variant"),
+    [(name, variant) for name, cls in make.MODELS.items() for variant in cls().kernels],
+)
+def test_draws_have_the_same_bits(model_id, variant):
+    golden, made_with = stored("draws", model_id, f"{variant}/")
+    if made_with != make.made_with():
+        pytest.skip(f"bits are those of {made_with}; here is {make.made_with()}")
+    found = make.draws(model_id, variant)
+    assert_same_names("draws", f"{model_id} {variant}", found, golden)
+    settings = {}
+    for name in found:
+        setting, _, array = name.removeprefix(f"{variant}/").rpartition("/")
+        settings.setdefault(setting, {})[array] = name
+    differences = []
+    for setting, names in settings.items():
+        ours, theirs = ({array: x[name] for array, name in names.items()} for x in (found, golden))
+        difference = first_difference(ours, theirs)
+        if difference:
+            differences.append(f"{setting}: {difference}")
+        else:
+            np.testing.assert_allclose(ours["log_joint"], theirs["log_joint"], RTOL, err_msg=setting)
+    assert not differences, "\n".join(differences)
+
+
+def assert_same_densities(part, model_id):
+    golden, _ = stored(part, model_id)
+    golden.pop("made_with")
+    found = make.parts(model_id)[part]()
+    assert_same_names(part, model_id, found, golden)
+    for name, x in found.items():
+        scale = (
+            np.abs(golden[name]).max(axis=-1, keepdims=True) if name.endswith("gradient") else golden[name]
+        )
+        distance = np.max(np.abs(x - golden[name]) / np.abs(scale))
+        assert distance <= RTOL, f"{name}: relative distance {distance:.1e}"
+
+
+@every_model
+def test_numpyro_has_the_same_density(model_id):
+    assert_same_densities("numpyro", model_id)
+
+
+@pytest.mark.stan
+@pytest.mark.skipif(not make.has_pystan(), reason="needs PyStan and g++")
+@every_model
+def test_stan_has_the_same_density(model_id):
+    assert_same_densities("stan", model_id)
