@@ -28,6 +28,14 @@ from .console import fail, say
 class Commands(TyperGroup):
     """Commands whose foreseeable errors are one red line and exit code 2."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse empty arguments: a path that is one would be taken for the current folder."""
+        for before, argument in zip([self.name or "", *args], args, strict=False):
+            option = argument.removesuffix("=")
+            if not argument or (option.startswith("--") and option != argument):
+                fail(f"expected something after {option or before}, found nothing")
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command; ``--debug`` lets its errors through with their traceback."""
         try:
@@ -44,9 +52,9 @@ def _foreseeable(error: Exception) -> bool:
         return False
     if isinstance(error, (ValueError, OSError)):
         return True
-    from ..zoo.inference.stan import StanMissing
+    from ..zoo.inference.stan_chains import StanError
 
-    return isinstance(error, StanMissing)
+    return isinstance(error, StanError)
 
 
 app = typer.Typer(
@@ -56,7 +64,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 all is well; 1 fits disagree or a sampler is rejected; 2 wrong usage or input; "
-    "3 too few draws to tell.",
+    "3 too few draws to tell; 130 interrupted before the first draw.",
 )
 
 

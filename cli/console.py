@@ -37,6 +37,7 @@ class ExitCode(IntEnum):
     DISAGREEMENT = 1
     BAD_INPUT = 2
     INCONCLUSIVE = 3
+    INTERRUPTED = 130
 
 
 def fail(message: str) -> NoReturn:

@@ -41,13 +41,12 @@ def _version(package: str) -> str | None:
 
 
 def _stan() -> str:
-    from ..zoo.inference.stan import StanMissing, find_stan
+    from ..zoo.inference.stan_engines import StanMissing, find_stan
 
     try:
-        engine = find_stan()
+        return str(find_stan())
     except StanMissing as missing:
         return str(missing)
-    return f"{engine.name} {engine.version}"
 
 
 def _jax_devices() -> str:

@@ -1,15 +1,18 @@
 """``bnpzoo fit``: sample a posterior."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import VERDICTS, err, print_json, print_table, say
+from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say
 from .evaluate import record
 from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, Topics, make_model, read_corpus
 
 if TYPE_CHECKING:
+    from xarray import DataTree
+
     from ..diagnostics.compare import Comparison
     from ..diagnostics.heldout import HeldOut
     from ..zoo.contract import Model
@@ -52,33 +55,46 @@ def fit(
         typer.Option(metavar="DIR", help="Save the chains' state here now and then (kernels only)."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint, to the same bits.")
+        bool, typer.Option("--resume", help="Go on from --checkpoint, to the same bits.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Sample the posterior of a model given a corpus.
 
-    Ctrl-C ends the run and keeps what was drawn. After it: occupied topics, R-hat (near 1 is good) and
-    effective sample size (ESS) of each test quantity, and the perplexity of held-out documents (lower is
-    better).
+    Ctrl-C, or SIGTERM, ends the run and keeps what was drawn. After it: occupied topics, R-hat (near 1 is
+    good) and effective sample size (ESS) of each test quantity, and the perplexity of held-out documents
+    (lower is better).
     """
     from ..diagnostics.compare import compare, labelled
     from ..diagnostics.heldout import document_completion, posterior_predictives
-    from ..zoo.inference import check, sample, save
+    from ..zoo.files import check_writable
+    from ..zoo.inference import check, expected_size, held_signals, sample
 
     model = make_model(name, settings, topics)
     corpus, test = _parts(read_corpus(corpus_file, groups=groups), split)
-    check(model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint)
-    announce(model, corpus)
-    tree = sample(
-        model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin, seed=seed,
-        truncation=truncation, progress=True, checkpoint=checkpoint, resume=resume,
-    )  # fmt: skip
-    if tree.attrs["interrupted"]:
-        say(f"Interrupted: {tree['posterior'].sizes['draw']} draws a chain are kept.", "yellow", err)
+    check(
+        model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint, resume=resume
+    )
     if out_file is not None:
-        save(tree, out_file)
-        say(f"Wrote {out_file}", console=err)
+        check_writable(out_file, expected_size(corpus, chains, draws))
+    announce(model, corpus)
+    if out_file is None:
+        say("The draws will not be kept, only their summary printed: there is no --out.", "yellow", err)
+    with held_signals():
+        try:
+            tree = sample(
+                model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin,
+                seed=seed, truncation=truncation, progress=True, checkpoint=checkpoint, resume=resume,
+            )  # fmt: skip
+        except KeyboardInterrupt as interrupt:
+            say(f"Interrupted: {str(interrupt) or 'nothing was drawn'}.", "yellow", err)
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        if out_file is not None:
+            _write(tree, out_file)
+    if tree.attrs["interrupted"]:
+        stopped = f"Interrupted after {tree['posterior'].sizes['draw']} draws a chain"
+        how_on = "" if checkpoint is None else f"; --resume goes on from {checkpoint}"
+        say(f"{stopped}{how_on}", "yellow", err)
     comparison = compare(labelled([tree]))
     held_out = (
         None if test is None else document_completion(posterior_predictives(tree, test), test, seed=seed)
@@ -87,6 +103,17 @@ def fit(
         print_json(_summary(model, comparison, held_out) | {"fit": out_file})
     else:
         _print_summary(comparison, held_out)
+
+
+def _write(tree: "DataTree", out_file: Path) -> None:
+    """Write draws to `out_file` or, where that fails, somewhere else, and say where."""
+    from ..zoo.inference import rescue, save
+
+    try:
+        save(tree, out_file)
+    except (OSError, RuntimeError) as error:
+        fail(f"{out_file}: cannot be written: {error}; the draws are in {rescue(tree)}")
+    say(f"Wrote {out_file}", console=err)
 
 
 def _parts(corpus: "Corpus", split: str | None) -> "tuple[Corpus, Corpus | None]":
@@ -111,6 +138,7 @@ def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None
         "sampled": model.sampled(),
         "verdict": comparison.verdict,
         "quantities": comparison.records(),
+        "trouble": next((asdict(found) for found in comparison.trouble.values()), None),
         "held_out": None if held_out is None else record(held_out),
     }
 

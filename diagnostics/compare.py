@@ -7,7 +7,7 @@ levels: all of them are a `DataTree` whose group ``posterior`` holds the same la
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +22,9 @@ RHAT_LIMIT = 1.05
 ESS_LIMIT = 100.0
 """Beyond these a Monte Carlo standard error is not to be trusted, and no difference in its units either."""
 
+NUTS_TROUBLE = ("diverging", "reached_max_treedepth")
+"""Sample statistics of the reference back ends, true where something went wrong."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -32,7 +35,7 @@ class Row:
     quantity : str
         Name and coordinates, as in ``same_topic[3]``.
     mean, mcse, ess, ess_per_second : dict of str to float
-        By fit. ESS is the bulk effective sample size of all chains of a fit; it is divided by the seconds
+        By fit. ESS is the bulk effective sample size of all chains of a fit; it is divided by the CPU seconds
         that they took, warm-up included, summed over chains.
     difference : dict of (str, str) to float
         For each pair of fits, the second's mean less the first's in units of
@@ -62,6 +65,41 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Trouble:
+    """Draws of a fit in which NUTS could not do what it should; the fit may be biased, or slow.
+
+    Attributes
+    ----------
+    diverging : int
+        Draws whose trajectory diverged (Betancourt 2017): there are places that the chains cannot get to.
+    deepest : int
+        Draws whose trajectory was cut off at the largest tree.
+    draws : int
+        Of all chains.
+    """
+
+    diverging: int
+    deepest: int
+    draws: int
+
+    @classmethod
+    def of(cls, tree: xr.DataTree) -> "Trouble":
+        """Count the trouble in a fit; a kernel has none."""
+        stats = tree["sample_stats"].dataset
+        counts = (int(stats[name].sum()) if name in stats else 0 for name in NUTS_TROUBLE)
+        return cls(*counts, stats["seconds"].size)
+
+    def __bool__(self) -> bool:
+        return self.diverging > 0 or self.deepest > 0
+
+    def __str__(self) -> str:
+        return (
+            f"NUTS diverged in {self.diverging} and reached its largest tree in {self.deepest} "
+            f"of {self.draws} draws"
+        )
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Fits of one posterior side by side.
 
@@ -72,11 +110,14 @@ class Comparison:
     rows : tuple of Row
     threshold : float
         Differences beyond it, in combined MCSE, count as disagreement.
+    trouble : dict of str to Trouble
+        Of the fits by NUTS that had any.
     """
 
     labels: tuple[str, ...]
     rows: tuple[Row, ...]
     threshold: float
+    trouble: Mapping[str, Trouble] = field(default_factory=dict)
 
     def count(self, verdict: Verdict) -> int:
         """Rows of this verdict."""
@@ -90,7 +131,10 @@ class Comparison:
         return "inconclusive" if self.count("inconclusive") else "agree"
 
     def headline(self) -> str:
-        """Return the outcome in one or two sentences."""
+        """Return the outcome in one or two sentences, and one for each fit in which NUTS had trouble."""
+        return " ".join((self._outcome(), *(f"In {fit}, {it}." for fit, it in self.trouble.items())))
+
+    def _outcome(self) -> str:
         fits, n = _enumerated(self.labels), len(self.rows)
         moving = [row for row in self.rows if row.verdict != "constant"]
         if not moving:
@@ -177,7 +221,8 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
             )
     seconds = {label: _seconds(tree) for label, tree in trees.items()}
     rows = (_row(name, {label: draws[label][name] for label in draws}, seconds, threshold) for name in first)
-    return Comparison(tuple(trees), tuple(rows), threshold)
+    trouble = {label: found for label, tree in trees.items() if (found := Trouble.of(tree))}
+    return Comparison(tuple(trees), tuple(rows), threshold, trouble)
 
 
 def labelled(trees: Iterable[xr.DataTree]) -> dict[str, xr.DataTree]:

@@ -46,29 +46,14 @@ transformed parameters {
   real delta = delta_is_random ? delta_random[1] : delta_given[1];
   real gamma0 = gamma0_is_random ? gamma0_random[1] : gamma0_given[1];
   real gamma1 = gamma1_is_random ? gamma1_random[1] : gamma1_given[1];
-  array[D] vector[K] theta_log_shape;
+}
+model {
+  array[D] vector[K] theta_log_shape = symmetric_log_shapes(alpha[group], K);
   vector[V] phi_log_shape = rep_vector(log(eta), V);
   vector[V] sigma_log_shape = rep_vector(log(delta), V);
   vector[2] origin_log_shape = [log(gamma0), log(gamma1)]';
-  array[D] vector[K] log_theta;
-  array[K] vector[V] log_phi;
-  array[G, K] vector[V] log_sigma;
-  array[G, K] vector[2] log_origin;
+  array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   array[G, K] vector[V] log_words;
-  for (d in 1 : D) {
-    theta_log_shape[d] = rep_vector(log(alpha[group[d]]), K);
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape[d]);
-  }
-  for (k in 1 : K) {
-    log_phi[k] = log_dirichlet_weights(phi_log_h[k], phi_x[k], phi_log_shape);
-    for (g in 1 : G) {
-      log_sigma[g, k] = log_dirichlet_weights(sigma_log_h[g, k], sigma_x[g, k], sigma_log_shape);
-      log_origin[g, k] = log_dirichlet_weights(origin_log_h[g, k], origin_x[g, k], origin_log_shape);
-      log_words[g, k] = log_sum_exp(log_origin[g, k][1] + log_phi[k], log_origin[g, k][2] + log_sigma[g, k]);
-    }
-  }
-}
-model {
   if (alpha_is_random) {
     alpha_random[1] ~ gamma(alpha_given[1], alpha_given[2]);
   }
@@ -90,18 +75,28 @@ model {
       origin_x[g, k] ~ exponential(1);
     }
   }
+  for (k in 1 : K) {
+    vector[V] log_phi = log_dirichlet_weights(phi_log_h[k], phi_x[k], phi_log_shape);
+    for (g in 1 : G) {
+      vector[V] log_sigma = log_dirichlet_weights(sigma_log_h[g, k], sigma_x[g, k], sigma_log_shape);
+      vector[2] log_origin = log_dirichlet_weights(origin_log_h[g, k], origin_x[g, k], origin_log_shape);
+      log_words[g, k] = log_sum_exp(log_origin[1] + log_phi, log_origin[2] + log_sigma);
+    }
+  }
   for (d in 1 : D) {
     counts[d : d] ~ word_counts(log_theta[d : d], log_words[group[d]]);
   }
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_theta);
-  array[K] vector[V] phi = exp(log_phi);
-  array[G, K] vector[V] sigma = exp(log_sigma);
+  array[D] vector[K] theta
+    = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
+  array[K] vector[V] phi = exp(log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V)));
+  array[G, K] vector[V] sigma;
   array[G, K] real psi;
   for (g in 1 : G) {
-    for (k in 1 : K) {
-      psi[g, k] = exp(log_origin[g, k][2]);
-    }
+    array[K] vector[2] log_origin
+      = log_dirichlet_weights(origin_log_h[g], origin_x[g], [log(gamma0), log(gamma1)]');
+    sigma[g] = exp(log_dirichlet_weights(sigma_log_h[g], sigma_x[g], rep_vector(log(delta), V)));
+    psi[g] = exp(log_origin[ : , 2]);
   }
 }

@@ -5,6 +5,24 @@
 functions {
 #include functions/dirichlet.stan
 #include functions/buffet.stan
+/**
+ * Log probability of each set of topics of a document, with its words and length.
+ */
+vector log_sets_of_document(array[,] int masks, vector log_sticks, vector strength, array[] int words,
+                            vector log_g, array[] vector log_phi) {
+  int M = size(masks);
+  int n = sum(words);
+  vector[M] log_p;
+  for (m in 1 : M) {
+    vector[num_elements(log_sticks)] on = to_vector(masks[m]);
+    log_p[m] = dot_product(on, log_sticks) + dot_product(1 - on, log1m_exp(log_sticks))
+               + lengths_of_task(masks[m], dot_product(on, strength), {n}, 2);
+    if (n > 0 && sum(masks[m]) > 0) {
+      log_p[m] += masked_words(words, log_g, log_phi, masks[m]);
+    }
+  }
+  return log_p;
+}
 }
 data {
   int<lower=0> D; // documents
@@ -39,33 +57,21 @@ transformed parameters {
   real gamma = gamma_is_random ? gamma_random[1] : gamma_given[1];
   real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
   real eta = eta_is_random ? eta_random[1] : eta_given[1];
-  vector[K] strength_log_shape = rep_vector(log(gamma), K);
-  vector[V] phi_log_shape = rep_vector(log(eta), V);
-  vector[K] log_strength = log_gamma_of(strength_log_h, strength_x, strength_log_shape);
-  vector[K] g_log_shape = floored(log_strength);
+  vector[K] strength;
   array[D] vector[K] log_g;
-  array[K] vector[V] log_phi;
-  array[D] vector[M] log_p; // of each set of topics, with the words and length of the document
-  for (d in 1 : D) {
-    log_g[d] = log_gamma_of(g_log_h[d], g_x[d], g_log_shape);
-  }
-  for (k in 1 : K) {
-    log_phi[k] = log_dirichlet_weights(phi_log_h[k], phi_x[k], phi_log_shape);
-  }
-  for (m in 1 : M) {
-    vector[K] on = to_vector(masks[m]);
-    real log_prior = dot_product(on, log_sticks) + dot_product(1 - on, log1m_exp(log_sticks));
-    real mass = dot_product(on, exp(log_strength));
+  {
+    vector[K] log_strength = log_gamma_of(strength_log_h, strength_x, rep_vector(log(gamma), K));
+    strength = exp(log_strength);
     for (d in 1 : D) {
-      int n = sum(counts[d]);
-      log_p[d][m] = log_prior + lengths_of_task(mass, {n}, 2);
-      if (n > 0 && sum(masks[m]) > 0) {
-        log_p[d][m] += masked_words(counts[d], log_g[d], log_phi, masks[m]);
-      }
+      log_g[d] = log_gamma_of(g_log_h[d], g_x[d], floored(log_strength));
     }
   }
 }
 model {
+  vector[K] strength_log_shape = rep_vector(log(gamma), K);
+  vector[K] g_log_shape = floored(log_gamma_of(strength_log_h, strength_x, strength_log_shape));
+  vector[V] phi_log_shape = rep_vector(log(eta), V);
+  array[K] vector[V] log_phi = log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape);
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);
   eta_random ~ gamma(eta_given[1], eta_given[1 + eta_is_random]);
@@ -81,15 +87,18 @@ model {
     phi_x[k] ~ exponential(1);
   }
   for (d in 1 : D) {
-    target += log_sum_exp(log_p[d]);
+    target += log_sum_exp(log_sets_of_document(masks, log_sticks, strength, counts[d], log_g[d], log_phi));
   }
 }
 generated quantities {
   vector[K] inclusion = exp(log_sticks);
-  vector[K] strength = exp(log_strength);
-  array[K] vector[V] phi = exp(log_phi);
+  array[K] vector[V] phi;
   array[D] vector[M] mask;
-  for (d in 1 : D) {
-    mask[d] = softmax(log_p[d]);
+  {
+    array[K] vector[V] log_phi = log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V));
+    phi = exp(log_phi);
+    for (d in 1 : D) {
+      mask[d] = softmax(log_sets_of_document(masks, log_sticks, strength, counts[d], log_g[d], log_phi));
+    }
   }
 }

@@ -29,21 +29,11 @@ parameters {
 transformed parameters {
   vector[G] alpha = alpha_is_random ? alpha_random[1] : rep_vector(alpha_given[1], G);
   real eta = eta_is_random ? eta_random[1] : eta_given[1];
-  array[D] vector[K] theta_log_shape;
-  vector[V] phi_log_shape = rep_vector(log(eta), V);
-  array[D] vector[K] log_theta;
-  array[G, K] vector[V] log_phi;
-  for (d in 1 : D) {
-    theta_log_shape[d] = rep_vector(log(alpha[group[d]]), K);
-    log_theta[d] = log_dirichlet_weights(theta_log_h[d], theta_x[d], theta_log_shape[d]);
-  }
-  for (g in 1 : G) {
-    for (k in 1 : K) {
-      log_phi[g, k] = log_dirichlet_weights(phi_log_h[g, k], phi_x[g, k], phi_log_shape);
-    }
-  }
 }
 model {
+  array[D] vector[K] theta_log_shape = symmetric_log_shapes(alpha[group], K);
+  vector[V] phi_log_shape = rep_vector(log(eta), V);
+  array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   if (alpha_is_random) {
     alpha_random[1] ~ gamma(alpha_given[1], alpha_given[2]);
   }
@@ -58,11 +48,19 @@ model {
       phi_x[g, k] ~ exponential(1);
     }
   }
+  array[G, K] vector[V] log_phi;
+  for (g in 1 : G) {
+    log_phi[g] = log_dirichlet_weights(phi_log_h[g], phi_x[g], phi_log_shape);
+  }
   for (d in 1 : D) {
     counts[d : d] ~ word_counts(log_theta[d : d], log_phi[group[d]]);
   }
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_theta);
-  array[G, K] vector[V] phi = exp(log_phi);
+  array[D] vector[K] theta
+    = exp(log_dirichlet_weights(theta_log_h, theta_x, symmetric_log_shapes(alpha[group], K)));
+  array[G, K] vector[V] phi;
+  for (g in 1 : G) {
+    phi[g] = exp(log_dirichlet_weights(phi_log_h[g], phi_x[g], rep_vector(log(eta), V)));
+  }
 }

@@ -5,6 +5,46 @@
 functions {
 #include functions/dirichlet.stan
 #include functions/buffet.stan
+/**
+ * Log probability of each mask of a task, with the words and lengths of its documents.
+ */
+vector log_masks_of_task(array[,] int masks, vector log_sticks, real epsilon, vector log_weight,
+                         array[,] int counts, array[] vector log_g, array[] vector log_phi, int lengths) {
+  int M = size(masks);
+  int D = size(counts);
+  array[D] int doc_lengths;
+  vector[M] log_p;
+  for (d in 1 : D) {
+    doc_lengths[d] = sum(counts[d]);
+  }
+  for (m in 1 : M) {
+    vector[num_elements(log_sticks)] on = to_vector(masks[m]);
+    log_p[m] = dot_product(on, log(epsilon) + log_sticks)
+               + dot_product(1 - on, log1m(epsilon * exp(log_sticks)))
+               + lengths_of_task(masks[m], dot_product(on, exp(log_weight)), doc_lengths, lengths);
+    for (d in 1 : D) {
+      if (doc_lengths[d] > 0 && sum(masks[m]) > 0) {
+        log_p[m] += masked_words(counts[d], log_g[d], log_phi, masks[m]);
+      }
+    }
+  }
+  return log_p;
+}
+
+/**
+ * Indices of the documents of a task.
+ */
+array[] int documents_of(array[] int task, int c) {
+  array[size(task)] int here;
+  int n_here = 0;
+  for (d in 1 : size(task)) {
+    if (task[d] == c) {
+      n_here += 1;
+      here[n_here] = d;
+    }
+  }
+  return here[1 : n_here];
+}
 }
 data {
   int<lower=0> D; // documents
@@ -43,46 +83,19 @@ parameters {
 transformed parameters {
   real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
   real eta = eta_is_random ? eta_random[1] : eta_given[1];
-  vector[K] weight_log_shape = floored(log(shape));
-  vector[V] phi_log_shape = rep_vector(log(eta), V);
   array[C] vector[K] log_weight;
   array[D] vector[K] log_g;
-  array[K] vector[V] log_phi;
-  array[C] vector[M] log_p; // of each mask, with the words and lengths of the task
   for (c in 1 : C) {
-    log_weight[c] = log_gamma_of(weight_log_h[c], weight_x[c], weight_log_shape);
+    log_weight[c] = log_gamma_of(weight_log_h[c], weight_x[c], floored(log(shape)));
   }
   for (d in 1 : D) {
     log_g[d] = log_gamma_of(g_log_h[d], g_x[d], floored(log_weight[task[d]]));
   }
-  for (k in 1 : K) {
-    log_phi[k] = log_dirichlet_weights(phi_log_h[k], phi_x[k], phi_log_shape);
-  }
-  for (c in 1 : C) {
-    array[D] int here;
-    array[D] int doc_lengths;
-    int n_here = 0;
-    for (d in 1 : D) {
-      if (task[d] == c) {
-        n_here += 1;
-        here[n_here] = d;
-        doc_lengths[n_here] = sum(counts[d]);
-      }
-    }
-    for (m in 1 : M) {
-      vector[K] on = to_vector(masks[m]);
-      log_p[c][m] = dot_product(on, log(epsilon) + log_sticks)
-                    + dot_product(1 - on, log1m(epsilon * exp(log_sticks)))
-                    + lengths_of_task(dot_product(on, exp(log_weight[c])), doc_lengths[1 : n_here], lengths);
-      for (j in 1 : n_here) {
-        if (doc_lengths[j] > 0 && sum(masks[m]) > 0) {
-          log_p[c][m] += masked_words(counts[here[j]], log_g[here[j]], log_phi, masks[m]);
-        }
-      }
-    }
-  }
 }
 model {
+  vector[K] weight_log_shape = floored(log(shape));
+  vector[V] phi_log_shape = rep_vector(log(eta), V);
+  array[K] vector[V] log_phi = log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape);
   alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);
   eta_random ~ gamma(eta_given[1], eta_given[1 + eta_is_random]);
   log_sticks ~ buffet_sticks(alpha, weak_limit);
@@ -100,13 +113,21 @@ model {
     phi_x[k] ~ exponential(1);
   }
   for (c in 1 : C) {
-    target += log_sum_exp(log_p[c]);
+    array[size(documents_of(task, c))] int here = documents_of(task, c);
+    target += log_sum_exp(log_masks_of_task(masks, log_sticks, epsilon, log_weight[c], counts[here],
+                                            log_g[here], log_phi, lengths));
   }
 }
 generated quantities {
-  array[K] vector[V] phi = exp(log_phi);
+  array[K] vector[V] phi;
   array[C] vector[M] mask;
-  for (c in 1 : C) {
-    mask[c] = softmax(log_p[c]);
+  {
+    array[K] vector[V] log_phi = log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V));
+    phi = exp(log_phi);
+    for (c in 1 : C) {
+      array[size(documents_of(task, c))] int here = documents_of(task, c);
+      mask[c] = softmax(log_masks_of_task(masks, log_sticks, epsilon, log_weight[c], counts[here],
+                                          log_g[here], log_phi, lengths));
+    }
   }
 }

@@ -1,6 +1,9 @@
-"""Corpora with every field that there is, and what should be the same in two of them."""
+"""Full corpora, what should be the same in two of them, and a CmdStan that compiles in no time."""
 
+import shutil
+import sys
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,3 +71,17 @@ def differences():
         return [f.name for f in fields(Corpus) if _differ(getattr(a, f.name), getattr(b, f.name))]
 
     return differences
+
+
+@pytest.fixture
+def fake_cmdstan(tmp_path, monkeypatch):
+    """Folder of the CmdStan that is found; the cache of programs is empty. See ``zoo/fake_cmdstan``."""
+    pytest.importorskip("cmdstanpy")
+    if shutil.which("make") is None:
+        pytest.skip("needs make")
+    folder = tmp_path / "cmdstan-9.9.9"  # not its version
+    shutil.copytree(Path(__file__).parent / "zoo" / "fake_cmdstan", folder)
+    monkeypatch.setenv("CMDSTAN", str(folder))
+    monkeypatch.setenv("PYTHON", sys.executable)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return folder

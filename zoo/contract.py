@@ -192,6 +192,8 @@ class Kernel:
     token_step : {"conditional", "reversible", "augmented"}
         How a token moves: by a draw from its conditional given all else; by a reversible step; or given
         variables that are not among the latents, so that the rung `joint` has nothing to compare with.
+    with_room : (state) -> State, optional
+        Copy of `state` with room for more topics; None where their number is fixed.
     """
 
     load: Callable[[Latents, Corpus, Any], Any]
@@ -203,6 +205,7 @@ class Kernel:
     about: str = ""
     requires: Mapping[str, Any] = field(default_factory=dict)
     token_step: TokenStep = "conditional"
+    with_room: Callable[[Any], Any] | None = None
 
 
 class Room(Protocol):

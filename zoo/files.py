@@ -1,36 +1,152 @@
 """Files that are whole or absent."""
 
 import json
+import os
+import re
 import secrets
+import shutil
+import socket
+import stat
+import tempfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+_TEMPORARY = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<process>\d{1,9})-[0-9a-f]{8}(\.[^.]*)?", re.DOTALL)
+_HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
+
 
 @contextmanager
 def replace_on_success(path: str | PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, which takes its place if the block succeeds.
+    """Yield a temporary path, whose file takes the place of `path` if the block succeeds.
 
     A reader finds the old file or the new one, never half of it. If the block fails or is interrupted, the
-    temporary file is removed and `path` stays as it was. The temporary path has the suffix of `path`, because
-    some writers append one that they miss.
+    temporary file is removed and `path` stays as it was; where the process is killed, the next one that
+    writes `path` removes it. The temporary path has the suffix of `path`, because some writers append one
+    that they miss. Where `path` is a link, the file that it leads to is replaced; what is no regular file,
+    such as a device or a FIFO, is not replaced but written to.
 
     Raises
     ------
-    FileNotFoundError
-        If the folder of `path` does not exist.
+    OSError
+        `path` cannot be a file: its folder does not exist, it is a folder itself, or its links lead nowhere.
     """
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"expected the folder {path.parent} to exist")
-    temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{path.suffix}")
+    target = _target(path)
+    if _is_special(target):
+        with tempfile.TemporaryDirectory(prefix="bnpzoo-") as folder:
+            temporary = Path(folder) / f"written{target.suffix}"
+            yield temporary
+            with temporary.open("rb") as source, target.open("wb") as destination:
+                shutil.copyfileobj(source, destination)
+        return
+    remove_leftovers(target.parent, target)
+    temporary = _temporary(target)
     try:
         yield temporary
-        temporary.replace(path)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | PathLike[str], size: int = 0) -> None:
+    """See that `path` can be written as `replace_on_success` does, before the work whose result it will hold.
+
+    Parameters
+    ----------
+    path : path
+    size : int
+        Bytes that there should be room for.
+
+    Raises
+    ------
+    OSError
+        One line: it cannot be a file, its folder cannot be written to, or there is too little room.
+    """
+    target = _target(path)
+    if _is_special(target):
+        if not os.access(target, os.W_OK):
+            raise PermissionError(f"{path}: expected to be allowed to write to it")
+        return
+    remove_leftovers(target.parent, target)
+    probe = _temporary(target)
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OSError(f"{path}: cannot be written: {error.strerror}") from None
+    free = shutil.disk_usage(target.parent).free
+    if free < size:
+        raise OSError(f"{path}: expected room for about {size:,} bytes, found {free:,}")
+
+
+def _target(path: str | PathLike[str]) -> Path:
+    """Where the links at `path` lead, which is a file, or may become one."""
+    if not os.fspath(path):
+        raise FileNotFoundError("expected the name of a file, found an empty one")
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(f"{path}: expected a file, found links that lead nowhere")
+    if target.is_dir():
+        raise IsADirectoryError(f"{path}: expected a file, found a folder")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path}: expected the folder {target.parent} to exist")
+    return target
+
+
+def _is_special(path: Path) -> bool:
+    """Whether there is something that is no regular file, such as a device."""
+    return path.exists() and not stat.S_ISREG(path.stat().st_mode)
+
+
+def _prefix(path: Path) -> str:
+    """How the names of the temporary files of `path` begin; names of files have a limit."""
+    return f".{path.stem[:40]}."
+
+
+def _temporary(path: Path) -> Path:
+    """Name beside `path` that tells which process is writing."""
+    return path.with_name(f"{_prefix(path)}{_HOST}-{os.getpid()}-{secrets.token_hex(4)}{path.suffix}")
+
+
+def remove_leftovers(folder: Path, path: Path | None = None) -> None:
+    """Remove temporary files, of `path` or all in `folder`, of processes of this host that are no more."""
+    for leftover in folder.iterdir():
+        match = _TEMPORARY.fullmatch(leftover.name)
+        if match is None or (path is not None and not leftover.name.startswith(_prefix(path))):
+            continue
+        if match["host"] == _HOST and not _runs(int(match["process"])):
+            leftover.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read an object of JSON.
+
+    Raises
+    ------
+    ValueError
+        The file holds none.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: expected an object of JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: expected an object of JSON, found {type(found).__name__}")
+    return found
 
 
 def claim(folder: Path, identity: Mapping[str, Any]) -> None:
@@ -49,7 +165,7 @@ def claim(folder: Path, identity: Mapping[str, Any]) -> None:
         with replace_on_success(path) as temporary:
             temporary.write_text(text)
         return
-    found, wanted = json.loads(path.read_text()), json.loads(text)
+    found, wanted = read_object(path), json.loads(text)
     differs = sorted(key for key in wanted if key not in found or found[key] != wanted[key])
     if differs:
         raise ValueError(

@@ -1,7 +1,7 @@
 """The evidence page: the whole ladder for all models and variants, and every mutant before every rung.
 
-``python -m bnpzoo.diagnostics.evidence`` judges what has not been judged, and writes the page from the
-stored results alone. It may be interrupted; the next run takes up where it was left.
+``python -m bnpzoo.diagnostics.reports.evidence`` judges what has not been judged, and writes the page from
+the stored results alone. It may be interrupted; the next run takes up where it was left.
 """
 
 import argparse
@@ -138,7 +138,9 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what has not been run, write the page; 1 if a right sampler is rejected or a mutant is not."""
-    parser = argparse.ArgumentParser(prog="python -m bnpzoo.diagnostics.evidence", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bnpzoo.diagnostics.reports.evidence", description=__doc__
+    )
     parser.add_argument("--budget", choices=[*BUDGETS], default="full")
     parser.add_argument("--store", type=Path, default=STORE, metavar="DIR")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE")

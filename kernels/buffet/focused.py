@@ -34,6 +34,8 @@ from ..toolbox.random import (
 from ..toolbox.sides import (
     Scratch,
     Tokens,
+    check_positive,
+    check_scratch,
     check_side,
     enter_document,
     leave_document,
@@ -73,6 +75,8 @@ class FocusedState(NamedTuple):
     scratch: Scratch
     alpha_prior: np.ndarray
     gamma_prior: np.ndarray
+
+    FIXED = ("alpha_prior", "gamma_prior")
 
 
 @kernel
@@ -397,9 +401,11 @@ def check(state: FocusedState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     k = int(state.topics.n_topics[0])
     check_side(state.topics, state.tokens, k)
+    check_scratch(state.scratch)
+    documents = state.documents
+    check_positive(alpha=documents.alpha, gamma=documents.gamma)
     if np.any(state.topics.total[:k] == 0):
         raise AssertionError("a topic without tokens is represented")
-    if not (np.all(state.documents.strength[:k] > 0) and np.all(state.documents.inclusion[:k] > 0)):
-        raise AssertionError("a topic has no strength or no inclusion")
-    if np.any(state.documents.inclusion[:k] > 1):
+    check_positive(strength=documents.strength[:k], inclusion=documents.inclusion[:k])
+    if np.any(documents.inclusion[:k] > 1):
         raise AssertionError("the inclusion of a topic is not a probability")

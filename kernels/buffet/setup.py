@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..toolbox.dirichlet import dirichlet_topics
-from ..toolbox.sides import check_side, tokens_of
+from ..toolbox.sides import check_positive, check_side, tokens_of
 from .state import (
     LEAST,
     BuffetPrior,
@@ -123,8 +123,14 @@ def _weight_of(log_weight: np.ndarray) -> np.ndarray:
 
 def check(state: SparseTransferState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
-    check_side(state.topics, state.tokens, int(state.topics.n_topics[0]))
-    masks, tokens = state.masks, state.tokens
+    masks, tokens, scratch = state.masks, state.tokens, state.scratch
+    n_topics = int(state.topics.n_topics[0])
+    check_side(state.topics, tokens, n_topics)
+    check_positive(alpha=state.prior.alpha, shape=masks.shape[:n_topics])
+    if not np.all((masks.stick >= 0.0) & (masks.stick <= 1.0)):
+        raise AssertionError("the stick of a topic is not a probability")
+    if not np.all(masks.log_weight < np.inf):
+        raise AssertionError("a weight is not a number")
     count = np.zeros_like(masks.count)
     np.add.at(count, (np.repeat(tokens.group, np.diff(tokens.doc_ptr)), tokens.topic), 1)
     on = masks.log_weight > -np.inf
@@ -136,7 +142,10 @@ def check(state: SparseTransferState) -> None:
         raise AssertionError("a weight differs from the exponential of its logarithm")
     if np.any(masks.count[~on]):
         raise AssertionError("a task has tokens in a topic that it has turned off")
-    if np.any(masks.n_on[: state.topics.n_topics[0]] == 0):
-        raise AssertionError("a represented topic is off in every task")
-    if np.any(state.scratch.block) or np.any(state.scratch.doc_count):
+    if np.any((masks.n_on > 0) != (np.arange(masks.n_on.size) < n_topics)):
+        raise AssertionError("a represented topic is off in every task, or another is on in one")
+    if np.any(scratch.block) or np.any(scratch.doc_count) or scratch.progress.tolist() != [0, 0, -1]:
         raise AssertionError("working memory was left dirty")
+    kept = np.concatenate([scratch.mass, scratch.rate, scratch.closed.ravel(), scratch.level])
+    if not np.all((kept >= 0.0) & np.isfinite(kept)) or np.any(scratch.version > masks.version):
+        raise AssertionError("what was kept of the masses is of no use")

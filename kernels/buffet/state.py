@@ -6,9 +6,9 @@
     theta_d ~ Dirichlet(mask_c · weight_c),   c = task of d
 
 The theta are integrated out, and the lengths of a task's documents weigh its mass S, the sum of its weights,
-by a factor h(S) (`zoo.length_models`). Represented are the topics that some task has on: those in use, and
-*ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps end with
-the topics in use in front, then the ghosts, then nothing.
+by a factor h(S) (`zoo.families.buffet.lengths`). Represented are the topics that some task has on: those in
+use, and *ghosts*, which no token is in. A slot of the arrays over topics whose `n_on` is 0 is free. Sweeps
+end with the topics in use in front, then the ghosts, then nothing.
 """
 
 import math
@@ -56,7 +56,7 @@ class TaskMasks(NamedTuple):
 
 
 class TaskLengths(NamedTuple):
-    """Documents of each task, and ``log h(S)`` as a sum of log-gamma functions (`zoo.length_models.Weight`).
+    """Documents of each task, and ``log h(S)`` as a sum of log-gamma functions (the zoo's `lengths.Weight`).
 
     Attributes
     ----------
@@ -106,6 +106,8 @@ class BuffetPrior(NamedTuple):
     log_join: np.ndarray
     first_rows: np.ndarray
 
+    FIXED = ("alpha_prior", "epsilon", "a1", "a2", "log_reach", "log_join", "first_rows")
+
 
 class MaskScratch(NamedTuple):
     """Working memory of a sweep.
@@ -143,6 +145,8 @@ class MaskScratch(NamedTuple):
     progress: np.ndarray
     level: np.ndarray
 
+    FIXED = ("opening",)
+
 
 class SparseTransferState(NamedTuple):
     """State of a chain."""
@@ -153,6 +157,8 @@ class SparseTransferState(NamedTuple):
     lengths: TaskLengths
     prior: BuffetPrior
     scratch: MaskScratch
+
+    FIXED = ("lengths",)
 
 
 @kernel

@@ -17,6 +17,7 @@ from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, crt, dirichlet, is_sampled, log_beta_variate
 from ..toolbox.sides import (
     Tokens,
+    check_positive,
     check_side,
     draw_tables,
     move_documents,
@@ -60,6 +61,8 @@ class StickDocuments(NamedTuple):
     alpha_prior: np.ndarray
     alpha0_prior: np.ndarray
     gamma_prior: np.ndarray
+
+    FIXED = ("n_levels", "alpha_prior", "alpha0_prior", "gamma_prior")
 
 
 @open_topic.implement(StickDocuments)
@@ -204,6 +207,12 @@ def stick_documents(root, tasks, hyper, priors, n_levels) -> StickDocuments:
 @check_side.register
 def _(side: StickDocuments, tokens: Tokens, n_topics: int) -> None:
     k = n_topics
+    check_positive(alpha=side.alpha, gamma=side.gamma)
+    if side.n_levels[0] == 3:
+        check_positive(alpha0=side.alpha0)
+    sticks = (side.root[:k], side.root_rest, side.prior[:, :k], side.rest)
+    if not all(np.all((stick >= 0.0) & np.isfinite(stick)) for stick in sticks):
+        raise AssertionError("a stick has no length")
     if not np.isclose(side.root[:k].sum() + side.root_rest[0], 1.0, atol=1e-12):
         raise AssertionError("the root sticks do not sum to one")
     mass = side.prior[:, :k].sum(axis=1) + side.rest

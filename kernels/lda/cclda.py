@@ -21,6 +21,8 @@ from ..toolbox.random import categorical, crt, is_sampled, log_beta_variate, log
 from ..toolbox.sides import (
     Scratch,
     Tokens,
+    check_positive,
+    check_scratch,
     check_side,
     enter_document,
     leave_document,
@@ -73,6 +75,8 @@ class CcldaState(NamedTuple):
     delta_prior: np.ndarray
     gamma0_prior: np.ndarray
     gamma1_prior: np.ndarray
+
+    FIXED = ("eta_prior", "delta_prior", "gamma0_prior", "gamma1_prior")
 
 
 @kernel
@@ -210,6 +214,11 @@ def _recount(tokens: Tokens, topics: CollectionTopics) -> None:
 def check(state: CcldaState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     topics = state.topics
+    if np.any((topics.own != 0) & (topics.own != 1)):
+        raise AssertionError("a word is neither shared nor its collection's own")
+    check_positive(eta=topics.eta, delta=topics.delta, gamma0=topics.gamma0, gamma1=topics.gamma1)
+    check_side(state.documents, state.tokens, topics.total.shape[1])
+    check_scratch(state.scratch)
     anew = topics._replace(
         **{name: np.empty_like(getattr(topics, name)) for name in ("count", "total", "n_shared")}
     )
@@ -217,4 +226,3 @@ def check(state: CcldaState) -> None:
     for name in ("count", "total", "n_shared"):
         if np.any(getattr(topics, name) != getattr(anew, name)):
             raise AssertionError(f"{name} differs from a recount")
-    check_side(state.documents, state.tokens, topics.total.shape[1])

@@ -9,7 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.random import concentration, is_sampled, log_beta_variate, log_gamma_variate
-from ..toolbox.sides import Tokens, check_side, draw_tables, move_documents, open_topic
+from ..toolbox.sides import (
+    Tokens,
+    check_positive,
+    check_side,
+    check_topic_of_tokens,
+    draw_tables,
+    move_documents,
+    open_topic,
+)
 
 
 class FiniteDocuments(NamedTuple):
@@ -32,6 +40,8 @@ class FiniteDocuments(NamedTuple):
     alpha_prior: np.ndarray
     may_have: np.ndarray
 
+    FIXED = ("rest", "alpha_prior", "may_have")
+
 
 class AsymmetricDocuments(NamedTuple):
     """Document side with a Dirichlet parameter for each topic, all of which have the same prior.
@@ -48,6 +58,8 @@ class AsymmetricDocuments(NamedTuple):
     prior: np.ndarray
     rest: np.ndarray
     alpha_prior: np.ndarray
+
+    FIXED = ("rest", "alpha_prior")
 
 
 @open_topic.implement(FiniteDocuments)
@@ -118,6 +130,8 @@ def asymmetric_documents(alpha, alpha_prior=(0.0, 0.0)) -> AsymmetricDocuments:
 
 @check_side.register
 def _(side: FiniteDocuments, tokens: Tokens, n_topics: int) -> None:
+    _check_number(side, tokens, n_topics)
+    check_positive(alpha=side.alpha)
     if np.any(side.prior != np.where(side.may_have, side.alpha[:, None], 0.0)):
         raise AssertionError("the document prior is not alpha")
     group = np.repeat(tokens.group, np.diff(tokens.doc_ptr))
@@ -127,5 +141,13 @@ def _(side: FiniteDocuments, tokens: Tokens, n_topics: int) -> None:
 
 @check_side.register
 def _(side: AsymmetricDocuments, tokens: Tokens, n_topics: int) -> None:
-    if not np.all((side.prior >= 0.0) & (side.prior < np.inf)):
-        raise AssertionError("a Dirichlet parameter is not a number of zero or more")
+    _check_number(side, tokens, n_topics)
+    if not np.all((side.prior >= 0.0) & np.isfinite(side.prior)):
+        raise AssertionError("alpha is not a number of zero or more")
+
+
+def _check_number(side: FiniteDocuments | AsymmetricDocuments, tokens: Tokens, n_topics: int) -> None:
+    """Raise AssertionError unless there are as many topics as ever, and tokens have no others."""
+    if n_topics != side.prior.shape[1]:
+        raise AssertionError("the number of topics has changed")
+    check_topic_of_tokens(tokens, n_topics)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..toolbox.sides import Tokens, check_side, check_tokens
+from ..toolbox.sides import Tokens, check_positive, check_side, check_topic_of_tokens
+from ..toolbox.stirling import stirling_ratios
 from .state import Associations, PitmanYorTopics
 
 
@@ -63,7 +64,9 @@ def _orders(topics: PitmanYorTopics) -> tuple[np.ndarray, ...]:
 
 @check_side.register
 def _(side: PitmanYorTopics, tokens: Tokens, n_topics: int) -> None:
-    check_tokens(tokens, n_topics)
+    check_topic_of_tokens(tokens, n_topics)
+    _check_lists(side)
+    _check_parameters(side, n_topics)
     restaurants, base = side.restaurants, side.restaurants.base
     n_groups, capacity = restaurants.customers.shape
     n_words = int(restaurants.n_words[0])
@@ -95,7 +98,43 @@ def _(side: PitmanYorTopics, tokens: Tokens, n_topics: int) -> None:
         raise AssertionError("the orders at a base differ from a recount")
     if np.any(base.total != np.bincount(b * capacity + topic, minlength=base.total.size)):
         raise AssertionError("the orders of a base's topic differ from a recount")
-    if not np.all(restaurants.b[:n_topics] > -side.scheme.discount[0]):
-        raise AssertionError("a concentration is not above minus the discount")
     if np.any(side.scratch.sent):
         raise AssertionError("working memory was left dirty")
+
+
+def _check_lists(side: PitmanYorTopics) -> None:
+    """Raise AssertionError where a list is too long, or holds what is no topic or no word."""
+    restaurants, base, orders = side.restaurants, side.restaurants.base, side.orders
+    capacity, n_words = restaurants.b.size, int(restaurants.n_words[0])
+    lists = [
+        (restaurants.cell_ptr, restaurants.n_listed, restaurants.listed_topic, capacity),
+        (base.word_ptr, base.n_listed, base.listed_topic, base.total.size),
+    ]
+    if isinstance(orders, Associations):
+        lists += [
+            (restaurants.cell_ptr, orders.n_orders, orders.order_topic, capacity),
+            (restaurants.cell_ptr, orders.n_orders, orders.order_word, n_words),
+        ]
+    for start, length, values, size in lists:
+        if np.any((length < 0) | (length > np.diff(start))):
+            raise AssertionError("a list is longer than its room")
+        place, _ = in_use(start[:-1], length)
+        if np.any((values[place] < 0) | (values[place] >= size)):
+            raise AssertionError(f"a list holds an entry outside 0..{size - 1}")
+    if base.n_topics[0] != base.total.size:
+        raise AssertionError("the number of topics has changed")
+
+
+def _check_parameters(side: PitmanYorTopics, n_topics: int) -> None:
+    """Raise AssertionError where a hyperparameter is out of range, or the ratios are not of the discount."""
+    restaurants, scheme = side.restaurants, side.scheme
+    discount, b = float(scheme.discount[0]), restaurants.b[:n_topics]
+    check_positive(eta=restaurants.base.eta)
+    if not 0.0 <= discount < 1.0:
+        raise AssertionError("the discount is not in [0, 1)")
+    if not np.all((b > -discount) & np.isfinite(b)):
+        raise AssertionError("a concentration is not above minus the discount")
+    if np.any(scheme.ratios != stirling_ratios(int(np.diff(restaurants.cell_ptr).max(initial=0)), discount)):
+        raise AssertionError("the ratios are not those of the discount")
+    if not 0.0 <= side.heads_seed[0] < 1.0:
+        raise AssertionError("the seed of the heads is not in [0, 1)")

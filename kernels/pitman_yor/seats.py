@@ -44,6 +44,8 @@ class Scheme(NamedTuple):
     ratios: np.ndarray
     discount: np.ndarray
 
+    FIXED = ("rule",)
+
 
 @borrowing_kernel
 def head_probability(scheme, m, t):

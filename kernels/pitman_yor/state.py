@@ -47,11 +47,15 @@ class Restaurants(NamedTuple):
     b: np.ndarray
     n_words: np.ndarray
 
+    FIXED = ("cell_ptr", "base_of_group", "n_words")
+
 
 class SameWord(NamedTuple):
     """P = I: a table sends for the word that it serves. `nothing` is empty."""
 
     nothing: np.ndarray
+
+    FIXED = ("nothing",)
 
 
 class Associations(NamedTuple):
@@ -78,6 +82,8 @@ class Associations(NamedTuple):
     order_topic: np.ndarray
     order_word: np.ndarray
 
+    FIXED = ("row_ptr", "column", "weight", "row_sum")
+
 
 class SeatScratch(NamedTuple):
     """Working memory of a sweep beside that of all topic sides. Holds nothing between documents.
@@ -92,12 +98,14 @@ class SeatScratch(NamedTuple):
         Topics where `sent` is not zero.
     kept : float64 (capacity,)
         Coefficients that are set aside.
+    weights : float64 (2 capacity + 1,)
     """
 
     joining: np.ndarray
     sent: np.ndarray
     touched: np.ndarray
     kept: np.ndarray
+    weights: np.ndarray
 
 
 class PitmanYorTopics(NamedTuple):
@@ -133,6 +141,8 @@ class PitmanYorTopics(NamedTuple):
     a_prior: np.ndarray
     heads_seed: np.ndarray
     n_topics: np.ndarray
+
+    FIXED = ("group", "new_b", "b_prior", "a_prior")
 
 
 @chosen_by_type(0)

@@ -144,12 +144,12 @@ def topic_weights(restaurants, discount, group, k):
 
 
 @borrowing_kernel
-def weigh_all(prior, rest, restaurants, orders, scheme, scratch, in_document, group, cell, n_topics):
+def weigh_all(prior, rest, restaurants, orders, scheme, scratch, own, group, cell, n_topics):
     """Weigh occupied tables of all topics, then new ones, the last of them that of a topic not known yet.
 
-    The scratch's `coefficient` is borrowed for h, `in_document` for prior + n_dk.
+    The scratch's `coefficient` is borrowed for h, and `joining` for prior + n_dk.
     """
-    weights, h = scratch.weights, scratch.coefficient
+    weights, h, in_document = own.weights, scratch.coefficient, own.joining
     base_probabilities(orders, restaurants, group, cell, n_topics, h)
     for k in range(n_topics):
         _, opens = topic_weights(restaurants, scheme.discount[0], group, k)
@@ -175,10 +175,10 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
         if not take_out(rng, restaurants, orders, scheme, group, cell, old):
             return
         scratch.doc_count[old] -= 1
-    n_topics, in_document = topics.n_topics[0], topics.scratch.joining
+    n_topics, own = topics.n_topics[0], topics.scratch
     prior, rest = documents.prior[g], documents.rest[g]
-    weigh_all(prior, rest, restaurants, orders, scheme, scratch, in_document, group, cell, n_topics)
-    new = categorical(rng, scratch.weights, 2 * n_topics + 1)
+    weigh_all(prior, rest, restaurants, orders, scheme, scratch, own, group, cell, n_topics)
+    new = categorical(rng, own.weights, 2 * n_topics + 1)
     opens_table = new >= n_topics
     if opens_table:
         new -= n_topics
@@ -237,7 +237,7 @@ def weigh_seats(restaurants, orders, scheme, scratch, own, cell):
     Returns
     -------
     mass : float
-        Of the weights; ``scratch.weights`` has their running sum: for each topic, an occupied table and a
+        Of the weights; ``own.weights`` has their running sum: for each topic, an occupied table and a
         new one.
     aside : float
         Sum of the coefficients, which ``own.kept[:n]`` holds.
@@ -252,9 +252,9 @@ def weigh_seats(restaurants, orders, scheme, scratch, own, cell):
             scheme, restaurants.listed_customers[start + j], restaurants.listed_tables[start + j]
         )
         mass += own.joining[k] * at_table
-        scratch.weights[2 * j] = mass
+        own.weights[2 * j] = mass
         mass += coefficient * (floor + own.sent[k]) * alone
-        scratch.weights[2 * j + 1] = mass
+        own.weights[2 * j + 1] = mass
         own.kept[j] = coefficient
         scratch.coefficient[k] = 0.0
         aside += coefficient
@@ -290,7 +290,7 @@ def draw_seat(
     topic, opens_table = 0, True
     if u < seats:
         j = 0
-        while scratch.weights[j] <= u:
+        while own.weights[j] <= u:
             j += 1
         topic = restaurants.listed_topic[restaurants.cell_ptr[cell] + j // 2]
         opens_table = j % 2 == 1

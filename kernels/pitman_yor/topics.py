@@ -261,6 +261,7 @@ def seat_scratch(capacity: int) -> SeatScratch:
         sent=np.zeros(capacity),
         touched=np.zeros(capacity, np.int32),
         kept=np.zeros(capacity),
+        weights=np.zeros(2 * capacity + 1),
     )
 
 

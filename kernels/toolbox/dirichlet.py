@@ -21,8 +21,9 @@ from .jit import kernel
 from .random import categorical
 from .sides import (
     Tokens,
+    check_positive,
     check_side,
-    check_tokens,
+    check_topic_of_tokens,
     dense_step,
     join_document,
     move_topics,
@@ -68,6 +69,8 @@ class DirichletTopics(NamedTuple):
     eta: np.ndarray
     eta_prior: np.ndarray
     n_topics: np.ndarray
+
+    FIXED = ("word_ptr", "eta_prior")
 
 
 @kernel
@@ -293,17 +296,24 @@ def dirichlet_topics(
 
 @check_side.register
 def _(side: DirichletTopics, tokens: Tokens, n_topics: int) -> None:
-    check_tokens(tokens, n_topics)
     n_words = side.n_listed.size
+    if np.any((side.n_listed < 0) | (side.n_listed > np.diff(side.word_ptr))):
+        raise AssertionError("the list of a word is longer than its room")
+    check_topic_of_tokens(tokens, n_topics)
     if np.any(side.total != np.bincount(tokens.topic, minlength=side.total.size)):
         raise AssertionError("topic totals differ from a recount")
+    recount = np.zeros((n_words, n_topics), np.int64)
+    np.add.at(recount, (tokens.words, tokens.topic), 1)
+    if np.any(side.n_listed != np.count_nonzero(recount, axis=1)):
+        raise AssertionError("the list of a word has too many entries or too few")
     listed = np.zeros((n_words, n_topics), np.int64)
     for word in range(n_words):
         at = slice(side.word_ptr[word], side.word_ptr[word] + side.n_listed[word])
-        np.add.at(listed[word], side.listed_topic[at], side.listed_count[at])
+        if np.any((side.listed_topic[at] < 0) | (side.listed_topic[at] >= n_topics)):
+            raise AssertionError(f"the list of word {word} holds a topic outside 0..{n_topics - 1}")
         if np.any(side.listed_count[at] <= 0):
             raise AssertionError(f"the list of word {word} holds an empty entry")
-    recount = np.zeros((n_words, n_topics), np.int64)
-    np.add.at(recount, (tokens.words, tokens.topic), 1)
+        np.add.at(listed[word], side.listed_topic[at], side.listed_count[at])
     if np.any(listed != recount):
         raise AssertionError("word-topic counts differ from a recount")
+    check_positive(eta=side.eta)

@@ -11,7 +11,8 @@ hyperparameters and their priors; a prior is (shape, rate), or zeros for a fixed
 A document side has the fields ``prior`` and ``rest``, and implements `open_topic` and `move_documents`. A
 topic side has the field ``n_topics``, a one-element array: the number of represented topics, which are the
 leading entries of all arrays over topics. These have room for more (``capacity``), so that sweeps can add
-topics in place. A topic side implements the other functions that are declared here.
+topics in place. A topic side implements the other functions that are declared here. Of each NamedTuple,
+``FIXED`` names the fields that hold data and priors, which no sweep changes.
 """
 
 from functools import singledispatch
@@ -42,6 +43,8 @@ class Tokens(NamedTuple):
     group: np.ndarray
     topic: np.ndarray
 
+    FIXED = ("words", "doc_ptr", "group")
+
 
 class Scratch(NamedTuple):
     """Working memory of a sweep, so that nothing is allocated a token. Holds nothing between documents.
@@ -56,7 +59,7 @@ class Scratch(NamedTuple):
         Whether a topic is in `doc_topics`; False between documents.
     coefficient : float64 (capacity,)
         What the weight of a topic is a multiple of, whatever the word; see `weigh_topic`.
-    weights : float64 (2 capacity + 1,)
+    weights : float64 (capacity + 1,)
     next_document : int64 (1,)
         Where a sweep that ran out of room for new topics goes on.
     """
@@ -147,10 +150,23 @@ def check_side(side, tokens: Tokens, n_topics: int) -> None:
     raise TypeError(f"{type(side).__name__}: expected a document side or a topic side")
 
 
-def check_tokens(tokens: Tokens, n_topics: int) -> None:
-    """Raise AssertionError where a token's topic is not represented."""
+def check_topic_of_tokens(tokens: Tokens, n_topics: int) -> None:
+    """Raise AssertionError unless every token has one of `n_topics` topics."""
     if tokens.topic.size and not 0 <= tokens.topic.min() <= tokens.topic.max() < n_topics:
         raise AssertionError(f"a token's topic is outside 0..{n_topics - 1}")
+
+
+def check_positive(**parameters: np.ndarray) -> None:
+    """Raise AssertionError unless all of them are positive numbers."""
+    for name, values in parameters.items():
+        if not np.all((values > 0.0) & np.isfinite(values)):
+            raise AssertionError(f"{name} is not a positive number")
+
+
+def check_scratch(scratch: Scratch) -> None:
+    """Raise AssertionError where a sweep has left something that the next one would trip over."""
+    if any(np.any(x) for x in (scratch.doc_count, scratch.is_doc_topic, scratch.next_document)):
+        raise AssertionError("working memory was left dirty")
 
 
 @kernel
@@ -218,7 +234,7 @@ def scratch(capacity: int) -> Scratch:
         doc_topics=np.zeros(capacity, np.int32),
         is_doc_topic=np.zeros(capacity, np.bool_),
         coefficient=np.zeros(capacity),
-        weights=np.zeros(2 * capacity + 1),
+        weights=np.zeros(capacity + 1),
         next_document=np.zeros(1, np.int64),
     )
 

@@ -6,6 +6,7 @@ from .jit import kernel
 from .sides import (
     State,
     Tokens,
+    check_scratch,
     check_side,
     move_documents,
     move_topics,
@@ -71,5 +72,4 @@ def check(state: State) -> None:
     """
     for side in (state.topics, state.documents):
         check_side(side, state.tokens, int(state.topics.n_topics[0]))
-    if np.any(state.scratch.doc_count) or np.any(state.scratch.is_doc_topic):
-        raise AssertionError("working memory was left dirty")
+    check_scratch(state.scratch)

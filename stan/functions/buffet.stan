@@ -33,12 +33,14 @@ array[,] int all_masks(int K) {
 }
 
 /**
- * Log probability of the documents' lengths given the mass of their task's topics.
+ * Log probability of the documents' lengths given the mass of their task's topics that are on.
+ *
+ * An empty mask has no mass and makes no tokens. The mass of another may be rounded to zero, and is none.
  *
  * lengths: 0 given, 1 the tokens of the task are negative binomial, 2 those of each document are.
  */
-real lengths_of_task(real mass, array[] int doc_lengths, int lengths) {
-  if (sum(doc_lengths) > 0 && mass == 0) {
+real lengths_of_task(array[] int mask, real mass, array[] int doc_lengths, int lengths) {
+  if (sum(doc_lengths) > 0 && sum(mask) == 0) {
     return negative_infinity();
   }
   real positive = fmax(mass, 1e-300);

@@ -106,7 +106,23 @@ def test_settings_that_cannot_be_read(text):
 
 
 def test_stan_that_is_not_there_is_an_error_with_the_way_to_get_it(run, corpus_file, monkeypatch):
-    monkeypatch.setattr("bnpzoo.zoo.inference.stan._cmdstan_version", lambda: None)
-    monkeypatch.setattr("bnpzoo.zoo.inference.stan._installed", lambda distribution: None)
+    monkeypatch.setattr("bnpzoo.zoo.inference.stan_engines.engines", list)
     assert_one_line(run("fit", "lda", corpus_file, "--backend", "stan"), "install_cmdstan", "pystan")
     assert "install_cmdstan" in run("doctor").stdout.replace("\n", "").replace(" ", "")
+
+
+def test_a_stan_program_that_does_not_compile(run, corpus_file, monkeypatch, fake_cmdstan):
+    monkeypatch.setattr("bnpzoo.zoo.inference.stan.program_text", lambda *_: "no such block")
+    result = run("fit", "lda", corpus_file, "--backend", "stan", "--tune", 5, "--draws", 5)
+    assert_one_line(result, "does not compile: Syntax error")
+
+
+def test_half_a_cmdstan_is_no_stan(run, fake_cmdstan):
+    assert "cmdstan 2.36.0" in run("doctor", "--json").stdout
+    (fake_cmdstan / "bin" / "stanc").unlink()
+    assert "cmdstan 2" not in run("doctor", "--json").stdout
+
+
+def test_truncation_of_a_model_that_cuts_nothing_off(run, corpus_file):
+    result = run("fit", "lda", corpus_file, "--backend", "numpyro", "--truncation", 5)
+    assert_one_line(result, "truncation: lda cuts nothing off")

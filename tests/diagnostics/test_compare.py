@@ -181,3 +181,19 @@ def test_labels_name_back_end_and_truncation_and_are_unique():
     ]
     expected = ["kernel (sparse)", "kernel (sparse) #2", "numpyro (T=10)", "numpyro (T=20)", "stan"]
     assert list(labelled(trees)) == expected
+
+
+def test_the_headline_tells_the_trouble_of_nuts():
+    diverging, deepest = np.zeros((4, 400), bool), np.zeros((4, 400), bool)
+    diverging[1, :7], deepest[2:, 5] = True, True
+    fits = {label: fit({"x": normal(seed=i)}) for i, label in enumerate(("kernel", "calm", "stan"))}
+    for label, troubled in (("calm", False), ("stan", True)):
+        stats = fits[label]["sample_stats"].dataset
+        stats = stats.assign(diverging=(("chain", "draw"), diverging & troubled))
+        fits[label]["sample_stats"] = stats.assign(
+            reached_max_treedepth=(("chain", "draw"), deepest & troubled)
+        )
+    headline = compare(fits).headline()
+    assert headline.endswith("In stan, NUTS diverged in 7 and reached its largest tree in 2 of 1600 draws.")
+    assert headline.count("NUTS") == 1
+    assert "NUTS" not in compare({"kernel": fits["kernel"], "calm": fits["calm"]}).headline()

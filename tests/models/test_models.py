@@ -9,7 +9,7 @@ from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.corpus.associations import Associations
-from bnpzoo.zoo.inference import corpus_of, latents_of, load, model_of, sample, save
+from bnpzoo.zoo.inference import chain, corpus_of, latents_of, load, model_of, sample, save
 from bnpzoo.zoo.models import MODELS, combinations, get, list_models
 from scipy.stats import chisquare
 
@@ -297,3 +297,45 @@ def test_draws_are_saved_and_read_back(which, variant, tmp_path):
         for name, value in quantities.items():
             stored = again["posterior"][name].values[c, j]
             np.testing.assert_allclose(value, stored, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+class Killed(Exception):
+    """Stands for the end of the process: what is not on disk is lost."""
+
+
+@every_variant
+def test_a_killed_run_resumes_to_the_same_bits(model_id, variant, tmp_path, monkeypatch):
+    monkeypatch.setattr(chain, "CHECKPOINT_SECONDS", 0.0)
+    model, (_, corpus) = simulated(model_id, 3, variant)
+    run = {"variant": variant, "chains": 2, "tune": 7, "draws": 6, "thin": 2, "keep": 3, "seed": 4}
+
+    def kill(number, done, total, note=""):
+        if number == 1 and done == 12:
+            raise Killed
+
+    with pytest.raises(Killed):
+        sample(model, corpus, **run, progress=kill, checkpoint=tmp_path, workers=1)
+    resumed = sample(model, corpus, **run, checkpoint=tmp_path, resume=True)
+    whole = sample(model, corpus, **run)
+    for group in ("posterior", "latents"):
+        assert set(whole[group].data_vars) == set(resumed[group].data_vars)
+        for name, values in whole[group].data_vars.items():
+            np.testing.assert_array_equal(values.values, resumed[group][name].values, err_msg=str(name))
+
+
+@every_variant
+def test_sweeps_leave_alone_what_is_fixed(model_id, variant):
+    model, (latents, corpus) = simulated(model_id, 3, variant)
+    kernel = model.kernel(variant)
+    state = kernel.load(latents, corpus, model)
+
+    def fixed(state):
+        out = {name: getattr(state, name) for name in getattr(state, "FIXED", ())}
+        parts = {name: getattr(state, name) for name in state._fields if name not in out}
+        return out | {name: fixed(part) for name, part in parts.items() if hasattr(part, "_fields")}
+
+    before = repr(fixed(state))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        state = kernel.step(rng, state)
+    assert repr(fixed(state)) == before

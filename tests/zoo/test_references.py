@@ -136,7 +136,9 @@ def test_run_with_sampled_hyperparameters(micro):
         "diverging": ((2, 10), "b"), "n_steps": ((2, 10), "i"), "acceptance_rate": ((2, 10), "f"),
     }  # fmt: skip
     assert result["seconds"].shape == (2,)
-    assert seen == [(0, 0, 30), (1, 0, 30), (0, 30, 30), (1, 30, 30)]
+    assert result["compile_seconds"] > 0
+    assert seen[:2] == [(0, 0, 30, "compiling"), (1, 0, 30, "compiling")]
+    assert seen[-2:] == [(0, 30, 30, ""), (1, 30, 30, "")]
 
 
 def test_stan_is_told_of_fixed_and_of_sampled_hyperparameters(micro):

@@ -203,6 +203,8 @@ def test_bad_arguments_are_named(subject, arguments, message):
         ("sparse_transfer", {"backend": "stan", "truncation": 11}, "truncation of 1 to 10, found 11"),
         ("focused", {"backend": "numpyro", "truncation": 1}, "truncation: expected 2 to 10, found 1"),
         ("mt_hdp", {"backend": "numpyro"}, "mt_hdp under backend 'numpyro' needs one, at least 2"),
+        ("lda", {"backend": "stan", "truncation": 5}, "lda cuts nothing off; expected none, found 5"),
+        ("tpyp", {"backend": "numpyro", "truncation": 5}, "tpyp cuts nothing off; expected none, found 5"),
     ],
 )
 def test_what_a_model_cannot_do_is_found_before_the_start(subject, model, arguments, message):

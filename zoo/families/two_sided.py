@@ -302,5 +302,12 @@ class TwoSidedModel(CollapsedTopicModel):
 
         about = f"{self.about_tokens}; {sampler.about}"
         return Kernel(
-            load, step, snapshot, own_sweeps.check, sweep, about=about, token_step=sampler.token_step
+            load,
+            step,
+            snapshot,
+            own_sweeps.check,
+            sweep,
+            about=about,
+            token_step=sampler.token_step,
+            with_room=own_sweeps.with_room if self.opens_topics else None,
         )

@@ -2,7 +2,8 @@
 
 from .backends import BACKENDS
 from .checkpoint import CheckpointError
-from .results import ResultsError, corpus_of, latents_of, load, model_of, save
+from .interrupt import held_signals
+from .results import ResultsError, corpus_of, expected_size, latents_of, load, model_of, rescue, save
 from .sampling import check, sample
 
 __all__ = [
@@ -11,9 +12,12 @@ __all__ = [
     "ResultsError",
     "check",
     "corpus_of",
+    "expected_size",
+    "held_signals",
     "latents_of",
     "load",
     "model_of",
+    "rescue",
     "sample",
     "save",
 ]

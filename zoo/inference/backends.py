@@ -46,6 +46,8 @@ def _check_truncation(backend: str, model: Model, truncation: int | None) -> Non
     expected = "at least 2" if most is None else f"2 to {most}"
     if truncation is None and reference.needs_truncation:
         raise ValueError(f"truncation: {model.card.id} under backend {backend!r} needs one, {expected}")
+    if truncation is not None and not reference.needs_truncation:
+        raise ValueError(f"truncation: {model.card.id} cuts nothing off; expected none, found {truncation}")
     if truncation is not None and truncation < 2:
         raise ValueError(f"truncation: expected {expected}, found {truncation}")
 

@@ -1,16 +1,17 @@
 """One chain of a kernel: sweeps, what is recorded of them, and its checkpoints."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
 
-from ..contract import Kernel, Latents, Model, Probes
+from ..contract import Kernel, Latents, Model, Probes, Quantities
 from ..corpus import Corpus
-from .checkpoint import flatten, load_chain, save_chain, unflatten
+from .checkpoint import CheckpointError, flatten, load_chain, restore, save_chain
+from .interrupt import Stop
 from .progress import Report
 
 CHECKPOINT_SECONDS = 30.0
@@ -45,6 +46,10 @@ class Schedule:
     def sweeps(self) -> int:
         """Sweeps in all."""
         return self.tune + self.draws * self.thin
+
+    def draws_after(self, sweep: int) -> int:
+        """Draws that have been recorded after as many sweeps."""
+        return max(0, sweep - self.tune) // self.thin
 
     def keeps(self, draw: int) -> bool:
         """Whether the latents of draw number `draw` are kept."""
@@ -85,20 +90,48 @@ class Record:
         return out
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> "Record":
-        """Inverse of `to_arrays`."""
-        record = cls(seconds=arrays["seconds"].tolist())
-        names = [name.removeprefix("quantity.") for name in arrays if name.startswith("quantity.")]
-        record.quantities = [
-            {name: arrays[f"quantity.{name}"][i] for name in names} for i in range(len(record.seconds))
-        ]
-        kept: dict[int, Latents] = {}
-        for path, value in arrays.items():
-            if path.startswith("kept."):
-                _, draw, name = path.split(".", 2)
-                kept.setdefault(int(draw), {})[name] = value
-        record.kept = sorted(kept.items())
-        return record
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], quantities: Quantities, latents: Latents, kept: list[int]
+    ) -> "Record":
+        """Inverse of `to_arrays`.
+
+        Parameters
+        ----------
+        arrays : mapping of str to array
+        quantities, latents : dict
+            Of some draw: what there is, of what types and shapes.
+        kept : list of int
+            Draws whose latents there should be.
+
+        Raises
+        ------
+        ValueError
+            Something does not fit.
+        """
+        seconds = arrays["seconds"]
+        n = len(seconds)
+        of_draws = {f"quantity.{name}": value for name, value in quantities.items()} if n else {}
+        of_kept = {f"kept.{draw}.{name}": value for draw in kept for name, value in latents.items()}
+        if arrays.keys() != {"seconds"} | of_draws.keys() | of_kept.keys():
+            raise ValueError(f"expected the record of {n} draws and the latents of {len(kept)}")
+        _check_like(seconds, np.zeros(n), "seconds", (n,))
+        for name, value in of_draws.items():
+            _check_like(arrays[name], value, name, (n, *np.shape(value)))
+        for name, value in of_kept.items():
+            integers = value.dtype.kind == "i"  # of tokens, whose number does not change
+            _check_like(arrays[name], value, name, value.shape if integers else None)
+        return cls(
+            [{name: arrays[f"quantity.{name}"][i] for name in quantities} for i in range(n)],
+            seconds.tolist(),
+            [(draw, {name: arrays[f"kept.{draw}.{name}"] for name in latents}) for draw in kept],
+        )
+
+
+def _check_like(array: np.ndarray, value: Any, name: str, shape: tuple[int, ...] | None) -> None:
+    """Raise ValueError unless `array` has the type and number of axes of `value`, and `shape` if given."""
+    value = np.asarray(value)
+    if array.dtype != value.dtype or (array.ndim != value.ndim if shape is None else array.shape != shape):
+        raise ValueError(f"{name}: expected {value.dtype} {shape or ''}, found {array.dtype} {array.shape}")
 
 
 @dataclass
@@ -129,22 +162,40 @@ class Chain:
     def __post_init__(self):
         self.record = Record()
         self.sweep = 0
+        self.pending_seconds = 0.0
         latents = self.model.initial_latents(self.corpus, self.rng)
         self.state: Any = self.kernel.load(latents, self.corpus, self.model)
         if self.checkpoint is not None and self.checkpoint.exists():
-            arrays = load_chain(self.checkpoint, self.rng)
-            self.state = unflatten(self.state, arrays)
-            self.sweep = int(arrays["sweep"])
-            self.record = Record.from_arrays(arrays)
-            self.pending_seconds = float(arrays["pending_seconds"])
-        else:
-            self.pending_seconds = 0.0
+            arrays = load_chain(self.checkpoint, self.number, self.rng)
+            try:
+                self._restore(arrays)
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+                raise CheckpointError(
+                    f"{self.checkpoint}: expected this chain of this model and corpus; {reason}"
+                ) from None
 
-    def run(self, stop: Event, report: Report) -> Record:
-        """Sweep until the schedule is through or `stop` is set."""
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go where the checkpoint was; raise an error of any kind where it cannot be this chain's."""
+        sweep, pending = arrays.pop("sweep"), arrays.pop("pending_seconds")
+        _check_like(sweep, 0, "sweep", ())
+        _check_like(pending, 0.0, "pending_seconds", ())
+        self.sweep, self.pending_seconds = int(sweep), float(pending)
+        n = self.schedule.draws_after(self.sweep)
+        if not 1 <= self.sweep <= self.schedule.sweeps or len(arrays["seconds"]) != n:
+            raise ValueError(f"expected 1 to {self.schedule.sweeps} sweeps and their draws, found {sweep}")
+        state = {name: arrays.pop(name) for name in list(arrays) if name.startswith("state.")}
+        self.state = restore(self.kernel, self.state, state)
+        latents = self.kernel.snapshot(self.state)
+        quantities = self.model.quantities(latents, self.corpus, self.probes)
+        kept = [draw for draw in range(n) if self.schedule.keeps(draw)]
+        self.record = Record.from_arrays(arrays, quantities, latents, kept)
+
+    def run(self, stop: Stop, report: Report) -> Record:
+        """Sweep until the schedule is through or the user asks to stop."""
         schedule = self.schedule
         saved_at = time.monotonic()
-        while self.sweep < schedule.sweeps and not stop.is_set():
+        while self.sweep < schedule.sweeps and not stop.asked:
             started = time.thread_time()
             self.state = self.kernel.step(self.rng, self.state)
             self.pending_seconds += time.thread_time() - started
@@ -158,7 +209,7 @@ class Chain:
             if self.checkpoint is not None and time.monotonic() - saved_at > CHECKPOINT_SECONDS:
                 self.save()
                 saved_at = time.monotonic()
-        if self.checkpoint is not None:
+        if self.checkpoint is not None and self.sweep > 0:
             self.save()
         return self.record
 
@@ -177,4 +228,4 @@ class Chain:
         arrays = flatten(self.state) | self.record.to_arrays()
         arrays["sweep"] = np.array(self.sweep)
         arrays["pending_seconds"] = np.array(self.pending_seconds)
-        save_chain(self.checkpoint, self.rng, arrays)
+        save_chain(self.checkpoint, self.number, self.rng, arrays)

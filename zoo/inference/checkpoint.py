@@ -1,37 +1,86 @@
 """A chain on disk: everything that its next sweep depends on, and what it has recorded. No pickles."""
 
+import hashlib
 import json
+import math
 import zipfile
-import zlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
-from ..files import replace_on_success
+from ..contract import Kernel
+from ..files import read_object, remove_leftovers, replace_on_success
+from ..formats.archive import DAMAGE
+
+type Arrays = dict[str, np.ndarray]
 
 
 class CheckpointError(ValueError):
     """A checkpoint cannot be used; the message says why."""
 
 
-def flatten(state: Any, prefix: str = "state") -> dict[str, np.ndarray]:
-    """Arrays of a NamedTuple of arrays and NamedTuples, by dotted path."""
+def flatten(state: Any, prefix: str = "state") -> Arrays:
+    """Arrays by dotted path that sweeps change, of a NamedTuple of arrays, NamedTuples and numbers."""
     if isinstance(state, np.ndarray):
         return {prefix: state}
-    out: dict[str, np.ndarray] = {}
-    for name, value in state._asdict().items():
-        out |= flatten(value, f"{prefix}.{name}")
+    out: Arrays = {}
+    for name in _changing(state):
+        out |= flatten(getattr(state, name), f"{prefix}.{name}")
     return out
 
 
-def unflatten(template: Any, arrays: dict[str, np.ndarray], prefix: str = "state") -> Any:
-    """State of the form of `template` with the arrays that `flatten` took out of it."""
+def unflatten(template: Any, arrays: Mapping[str, np.ndarray], prefix: str = "state") -> Any:
+    """State of the form of `template` with the arrays that `flatten` took out of it; the rest is its own."""
     if isinstance(template, np.ndarray):
         return arrays[prefix]
-    return type(template)(
-        *(unflatten(value, arrays, f"{prefix}.{name}") for name, value in template._asdict().items())
-    )
+    changed = {
+        name: unflatten(getattr(template, name), arrays, f"{prefix}.{name}") for name in _changing(template)
+    }
+    return template._replace(**changed)
+
+
+def _changing(state: Any) -> list[str]:
+    return [name for name in state._fields if name not in getattr(state, "FIXED", ())]
+
+
+def restore(kernel: Kernel, fresh: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """State of a chain from its checkpoint.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    fresh : State
+        One of the same model and corpus, which says what arrays there are, of what types and shapes.
+    arrays : mapping of str to array
+        By dotted path. Arrays over topics may all have the same number of places more than in `fresh`.
+
+    Raises
+    ------
+    ValueError, AssertionError
+        Something does not fit.
+    """
+    wanted = flatten(fresh)
+    wider = wanted if kernel.with_room is None else flatten(kernel.with_room(fresh))
+    if arrays.keys() != wanted.keys():
+        raise ValueError(f"expected arrays {', '.join(wanted)}; found {', '.join(arrays) or 'none'}")
+    growth = set()
+    for name, array in wanted.items():
+        found = arrays[name]
+        if found.dtype != array.dtype or found.ndim != array.ndim:
+            raise ValueError(
+                f"{name}: expected {array.ndim} axes of {array.dtype}, found {found.ndim} of {found.dtype}"
+            )
+        grows = np.greater(wider[name].shape, array.shape)
+        more = np.subtract(found.shape, array.shape)
+        growth |= set(more[grows].tolist())
+        if np.any(more[~grows]) or len(growth) > 1 or min(growth, default=0) < 0:
+            raise ValueError(f"{name}: expected shape {array.shape} or room for more, found {found.shape}")
+    state = unflatten(fresh, arrays)
+    with np.errstate(all="ignore"):
+        kernel.check(state)
+    return state
 
 
 def write_run(directory: Path, run: dict[str, Any], resume: bool) -> None:
@@ -40,22 +89,27 @@ def write_run(directory: Path, run: dict[str, Any], resume: bool) -> None:
     Raises
     ------
     CheckpointError
-        If the directory holds a run and `resume` is false, or holds a different run.
+        If the directory holds a run and `resume` is false, or holds a different run, or is none.
     """
     path = directory / "run.json"
+    if directory.exists() and not directory.is_dir():
+        raise CheckpointError(f"{directory}: expected a folder for checkpoints, found a file")
+    directory.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(directory)
     if not path.exists():
-        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.glob("chain-*.npz")):
+            raise CheckpointError(f"{directory}: holds checkpoints, but no run.json that says of which run")
         with replace_on_success(path) as temporary:
-            temporary.write_text(json.dumps(run, indent=1))
+            temporary.write_text(json.dumps(run, indent=1), encoding="utf-8")
         return
     if not resume:
         raise CheckpointError(
             f"{directory}: holds the checkpoints of a run; resume it or name another directory"
         )
     try:
-        before = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: expected the JSON of a run: {error}") from None
+        before = read_object(path)
+    except ValueError as error:
+        raise CheckpointError(str(error)) from None
     for name in run:
         if run[name] != before.get(name):
             raise CheckpointError(
@@ -63,19 +117,70 @@ def write_run(directory: Path, run: dict[str, Any], resume: bool) -> None:
             )
 
 
-def save_chain(path: Path, rng: np.random.Generator, arrays: dict[str, np.ndarray]) -> None:
-    """Write `arrays` and the state of `rng`; a reader never sees half a file."""
-    generator = np.array(json.dumps(rng.bit_generator.state))
+def save_chain(path: Path, number: int, rng: np.random.Generator, arrays: Arrays) -> None:
+    """Write `arrays` of chain `number` and the state of `rng`; a reader never sees half a file."""
+    arrays = arrays | {"chain": np.array(number), "rng": np.array(json.dumps(rng.bit_generator.state))}
+    arrays["sha256"] = np.array(_digest(arrays))
     with replace_on_success(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, rng=generator, **arrays)  # type: ignore[arg-type]
+        np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
-def load_chain(path: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Read what `save_chain` wrote and put `rng` where it stood."""
+def load_chain(path: Path, number: int, rng: np.random.Generator) -> Arrays:
+    """Read what `save_chain` wrote and put `rng`, which stands where the chain began, where it stood.
+
+    Raises
+    ------
+    CheckpointError
+        The file is damaged, or of another chain.
+    """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        rng.bit_generator.state = json.loads(str(arrays.pop("rng")))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise CheckpointError(f"{path}: cannot be read as a checkpoint: {error}") from None
+        arrays = _read_arrays(path)
+        found = arrays.pop("sha256")
+        if str(found) != _digest(arrays):
+            raise ValueError("its arrays differ from those that were written")
+        chain, generator = arrays.pop("chain"), json.loads(str(arrays.pop("rng")))
+        if chain != number:
+            raise ValueError(f"expected chain {number}, found chain {chain}")
+        if generator["state"]["inc"] != rng.bit_generator.state["state"]["inc"]:
+            raise ValueError("expected the random numbers of this chain, found those of another")
+        rng.bit_generator.state = generator
+    except (OSError, *DAMAGE) as error:
+        raise CheckpointError(f"{path}: cannot be read as a checkpoint: {_reason(error)}") from None
     return arrays
+
+
+def _reason(error: Exception) -> str:
+    missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return missing.partition("\n")[0] or type(error).__name__
+
+
+def _digest(arrays: Arrays) -> str:
+    """Hash names, types, shapes and values."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(json.dumps([name, arrays[name].dtype.str, arrays[name].shape]).encode())
+        digest.update(arrays[name].tobytes())
+    return digest.hexdigest()
+
+
+def _read_arrays(path: Path) -> Arrays:
+    """Arrays of an archive as `numpy.savez` writes it; nothing larger than the file is allocated."""
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+            raise ValueError("expected arrays without compression")
+        arrays = {}
+        for entry in entries:
+            with archive.open(entry) as file:
+                arrays[entry.filename.removesuffix(".npy")] = _read_array(file, path.stat().st_size)
+    return arrays
+
+
+def _read_array(file: IO[bytes], most: int) -> np.ndarray:
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("expected arrays in format 1.0")
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.hasobject or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > most:
+        raise ValueError(f"expected an array of numbers or text, found {dtype} {shape}")
+    data = bytearray(file.read())
+    return np.ndarray(shape, dtype, data, order="F" if by_columns else "C").copy(order="C")

@@ -1,6 +1,8 @@
 """Draws as an ``xarray.DataTree`` in the conventions of ArviZ 1.x, and back."""
 
 import json
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -169,8 +171,38 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
         }
         for group, node in tree.children.items()
     }
-    with replace_on_success(Path(path)) as temporary:
+    with replace_on_success(path) as temporary:
         tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
+
+
+def rescue(tree: xr.DataTree) -> Path:
+    """Write draws, which could not be written where they belong, to the first place where they can be.
+
+    Returns
+    -------
+    Path
+        In the current folder, that of temporary files or the user's own.
+
+    Raises
+    ------
+    OSError
+        There is no such place.
+    """
+    for folder in (Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
+        path = folder / f"bnpzoo-rescued-{os.getpid()}.nc"
+        try:
+            save(tree, path)
+        except (OSError, RuntimeError):  # HDF5 has both for a disk that is full
+            continue
+        return path
+    raise OSError("the draws could not be written anywhere; they are lost")
+
+
+def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> int:
+    """Bytes that draws take on disk before they are compressed, to within a factor of two or three."""
+    quantities = 100 * chains * draws
+    latents = 2 * corpus.n_tokens * chains * min(keep, draws)
+    return 8 * (quantities + latents + 2 * corpus.n_tokens + corpus.n_words)
 
 
 def load(path: str | Path) -> xr.DataTree:

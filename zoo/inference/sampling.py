@@ -1,11 +1,11 @@
 """`sample`: one entry to the three back ends."""
 
 import os
+import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from threading import Event
 
 import numba
 import numpy as np
@@ -17,8 +17,12 @@ from ..corpus import Corpus, CorpusError
 from .backends import Backend, Run, backend_by_name
 from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
+from .interrupt import Stop, held_signals
 from .progress import Report, bars, silent
 from .results import assemble, describe
+
+LARGEST_TREE = 2**10 - 1
+"""Steps of a trajectory of NUTS that its largest tree cuts off, in both reference back ends."""
 
 
 def sample(
@@ -67,7 +71,7 @@ def sample(
     checkpoint : path, optional
         Directory that the kernels' chains are saved to every half minute, at the end and on Ctrl-C.
     resume : bool
-        Go on from the checkpoints; the draws are those of a run that was never stopped.
+        Go on from the checkpoints in `checkpoint`; the draws are those of a run that was never stopped.
     paranoid : bool
         Recount every statistic of the kernels after every sweep.
 
@@ -75,38 +79,48 @@ def sample(
     -------
     xarray.DataTree
         Groups ``posterior`` (test quantities), ``sample_stats``, ``latents``, ``observed_data`` and
-        ``constant_data``. After Ctrl-C it holds the chains that have draws, cut to the shortest, and its
-        attribute ``interrupted`` is 1; where there are none, KeyboardInterrupt goes on.
+        ``constant_data``. After Ctrl-C or SIGTERM, which chains take note of between two sweeps, it holds the
+        chains that have draws, cut to the shortest, and its attribute ``interrupted`` is 1.
+
+        The statistic ``seconds`` is the CPU time that led to each draw, tuning included. The attributes
+        ``wall_seconds`` and ``compile_seconds`` are wall time, of the run without compiling and of that.
 
     Raises
     ------
+    KeyboardInterrupt
+        After Ctrl-C or SIGTERM before the first draw; says what was kept.
     ValueError
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
     """
-    engine = _checked(model, corpus, backend, variant, truncation, checkpoint)
+    engine = _checked(model, corpus, backend, variant, truncation, checkpoint, resume)
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     schedule = Schedule(tune, draws, thin, keep)
     probes = Probes.of(corpus)
+    started = time.perf_counter()
     display = bars(chains) if progress is True else nullcontext(progress or silent)
     if engine.load_run is None:
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
-        runners = _chains(model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid)
-        with display as report:
-            records, interrupted = _in_threads(runners, min(chains, workers or os.cpu_count() or 1), report)
+        compile_seconds = _compile(model, corpus, variant)
+        with held_signals() as stop:
+            runners = _chains(
+                model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid
+            )
+            with display as report:
+                records = _in_threads(runners, min(chains, workers or os.cpu_count() or 1), stop, report)
         stats: dict[str, np.ndarray] = {}
         version = f"numba {numba.__version__}"
     else:
-        with display as report:
-            records, stats, version = _reference(
+        with held_signals(), display as report:
+            records, stats, version, compile_seconds = _reference(
                 model, corpus, probes, schedule, engine.load_run(), chains, seed, truncation or 0, report
             )
-        interrupted = False
+    interrupted = len(records) < chains or any(len(record.seconds) < draws for record in records)
     records = [record for record in records if record.seconds]
     if not records:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(_nothing_drawn(checkpoint))
     attributes = {
         "variant": variant,
         "backend": backend,
@@ -117,6 +131,8 @@ def sample(
         "thin": thin,
         "truncation": truncation,
         "interrupted": int(interrupted),
+        "wall_seconds": time.perf_counter() - started - compile_seconds,
+        "compile_seconds": compile_seconds,
     }
     return assemble(model, corpus, probes, records, stats, attributes)
 
@@ -129,9 +145,10 @@ def check(
     variant: str | None = None,
     truncation: int | None = None,
     checkpoint: str | Path | None = None,
+    resume: bool = False,
 ) -> None:
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
-    engine = _checked(model, corpus, backend, variant, truncation, checkpoint)
+    engine = _checked(model, corpus, backend, variant, truncation, checkpoint, resume)
     if engine.load_run is None:
         start = model.initial_latents(corpus, np.random.default_rng(0))
         model.kernel(variant).load(start, corpus, model)
@@ -146,13 +163,27 @@ def _checked(
     variant: str | None,
     truncation: int | None,
     checkpoint: str | Path | None,
+    resume: bool,
 ) -> Backend:
     """Check what does not depend on the model's own code; return the back end."""
     engine = backend_by_name(backend)
     if corpus.n_tokens == 0:
         raise CorpusError("expected a corpus with at least one token, found none")
+    if checkpoint is not None and not os.fspath(checkpoint):
+        raise ValueError("checkpoint: expected the name of a folder, found an empty one")
+    if resume and checkpoint is None:
+        raise ValueError("resume: expected a checkpoint to go on from")
     engine.check(model, {"variant": variant, "truncation": truncation, "checkpoint": checkpoint})
     return engine
+
+
+def _compile(model: Model, corpus: Corpus, variant: str) -> float:
+    """Sweep one document, so that no chain's time has the compiling of its kernel in it; return seconds."""
+    started = time.perf_counter()
+    kernel, rng = model.kernel(variant), np.random.Generator(np.random.PCG64(0))
+    document = corpus.take([np.argmax(corpus.doc_lengths > 0)])
+    kernel.step(rng, kernel.load(model.initial_latents(document, rng), document, model))
+    return time.perf_counter() - started
 
 
 def _chains(
@@ -190,23 +221,22 @@ def _chains(
     ]  # fmt: skip
 
 
-def _in_threads(chains: list[Chain], workers: int, report: Report) -> tuple[list[Record], bool]:
-    """Run `chains`; on Ctrl-C let each finish its sweep, and say that it happened."""
-    stop = Event()
-    interrupted = False
+def _in_threads(chains: list[Chain], workers: int, stop: Stop, report: Report) -> list[Record]:
+    """Run `chains`; where the user asks to stop, or one of them fails, let each finish its sweep."""
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(chain.run, stop, report) for chain in chains]
-        try:
-            # A wait without a timeout would not be woken by Ctrl-C on every platform.
-            while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
-                if any(future.done() and future.exception() for future in futures):
-                    break
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            if interrupted or any(future.done() and future.exception() for future in futures):
-                stop.set()
-    return [future.result() for future in futures], interrupted
+        # Signals are heard between two waits; one without a timeout would not end on every platform.
+        while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
+            if any(future.done() and future.exception() for future in futures):
+                stop.asked = True
+    return [future.result() for future in futures]
+
+
+def _nothing_drawn(checkpoint: str | Path | None) -> str:
+    """Say what is left of a run that was stopped before its first draw."""
+    if checkpoint is None:
+        return "stopped before the first draw; nothing was kept"
+    return f"stopped before the first draw; the chains can be resumed from {checkpoint}"
 
 
 def _reference(
@@ -219,23 +249,38 @@ def _reference(
     seed: int,
     truncation: int,
     report: Report,
-) -> tuple[list[Record], dict[str, np.ndarray], str]:
-    """Run a reference program; draw topics given its parameters, so that all back ends share quantities."""
-    result = run(
-        model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
-    )
+) -> tuple[list[Record], dict[str, np.ndarray], str, float]:
+    """Run a reference program; draw topics given its parameters, so that all back ends share quantities.
+
+    A run that was stopped has fewer chains or draws.
+
+    Returns
+    -------
+    records : list of Record
+    stats : dict of array (chain, draw)
+    version : str
+    compile_seconds : float
+    """
+    try:
+        result = run(
+            model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
+        )
+    except KeyboardInterrupt:  # before the first draw
+        return [], {}, "", 0.0
     reference = model.require_reference()
     records = []
-    for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(chains)):
+    for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(len(result["seconds"]))):
         rng = np.random.Generator(np.random.PCG64(child))
         record = Record()
-        for j in range(schedule.thin - 1, schedule.draws * schedule.thin, schedule.thin):
+        iterations = range(schedule.thin - 1, result["stats"]["diverging"].shape[1], schedule.thin)
+        for j in iterations:
             draw = {name: values[c, j] for name, values in result["draws"].items()}
             latents = reference.latents(draw, corpus, rng)
             if schedule.keeps(len(record.seconds)):
                 record.kept.append((len(record.seconds), latents))
             record.quantities.append(model.quantities(latents, corpus, probes))
-            record.seconds.append(float(result["seconds"][c]) / schedule.draws)
+            record.seconds.append(float(result["seconds"][c]) / len(iterations))
         records.append(record)
     stats = {name: values[:, schedule.thin - 1 :: schedule.thin] for name, values in result["stats"].items()}
-    return records, stats, result["backend_version"]
+    stats["reached_max_treedepth"] = stats["n_steps"] >= LARGEST_TREE
+    return records, stats, result["backend_version"], result["compile_seconds"]

@@ -1,18 +1,9 @@
-"""The Stan back end: NUTS on a model's Stan program, through CmdStanPy or PyStan."""
+"""The Stan back end: NUTS on a model's Stan program, through CmdStan or PyStan."""
 
-import hashlib
-import importlib.metadata
 import importlib.resources
-import json
-import logging
-import os
 import re
-import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,50 +11,12 @@ import numpy as np
 
 from ..contract import Model
 from ..corpus import Corpus
+from .interrupt import held_signals
 from .progress import Report, silent
+from .stan_chains import Chains, read_chain
+from .stan_engines import Job, draws_of, find_stan
 
-TARGET_ACCEPT = 0.9
-INIT_RADIUS = 1
-STATISTICS = {"divergent__": "diverging", "n_leapfrog__": "n_steps", "accept_stat__": "acceptance_rate"}
-
-type Draws = dict[str, np.ndarray]
-"""Arrays (chains, draws, …) by name, and ``seconds`` (chains,)."""
-
-
-class StanMissing(RuntimeError):
-    """Neither CmdStan nor PyStan with a C++ compiler is there."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """What is to be run.
-
-    Attributes
-    ----------
-    program : str
-        Stan source without includes.
-    data : dict
-    names : tuple of str
-        Variables and sampler statistics to return.
-    chains, tune, draws, seed : int
-    """
-
-    program: str
-    data: dict[str, Any]
-    names: tuple[str, ...]
-    chains: int
-    tune: int
-    draws: int
-    seed: int
-
-
-@dataclass(frozen=True)
-class Engine:
-    """A way to run Stan programs."""
-
-    name: str
-    version: str
-    run: Callable[[Job, Report], Draws]
+STATISTICS = ("divergent__", "n_leapfrog__", "accept_stat__")
 
 
 def run(
@@ -79,53 +32,54 @@ def run(
     """Draw from the reference posterior of `model` given `corpus`; see `nuts.run`, which this mirrors.
 
     The first run of a program compiles it, which takes a minute or so; later runs find it in the cache.
+    After Ctrl-C or SIGTERM there are the chains that have draws, cut to the shortest; where there are none,
+    KeyboardInterrupt goes on.
 
     Raises
     ------
-    StanMissing
-        Names the two ways to get Stan.
+    StanError
+        Stan is missing, or the program cannot be compiled or run.
     """
     engine = find_stan()
     reference = model.require_reference()
-    parameters = reference.parameters
     data = reference.stan_data(corpus, truncation)
     job = Job(
         program=program_text(reference.stan_program, reference.stan_includes),
         data={name: np.asarray(value).tolist() for name, value in data.items()},
-        names=(*parameters, *STATISTICS),
+        names=(*reference.parameters, *STATISTICS),
         chains=chains,
         tune=tune,
         draws=draws,
         seed=seed % (2**31 - 1) + 1,
     )
-    found = engine.run(job, progress)
-    stats = {ours: found[theirs] for theirs, ours in STATISTICS.items()}
+    for chain in range(chains):
+        progress(chain, 0, tune + draws, "compiling")
+    with held_signals() as stop, tempfile.TemporaryDirectory(prefix="bnpzoo-") as directory:
+        folder = Path(directory)
+        start = time.perf_counter()
+        with stop.raised():
+            compiled = engine.compile(job.program)
+        compile_seconds = time.perf_counter() - start
+        engine.prepare(job, folder)
+        commands = [engine.command(compiled, job, folder, chain) for chain in range(chains)]
+        seconds = Chains(commands, progress, stop).run()
+        found = [read_chain(draws_of(folder, chain), job.names) for chain in range(chains)]
+    kept = [(values, own) for values, own in zip(found, seconds, strict=True) if values is not None]
+    if not kept:
+        raise KeyboardInterrupt
+    length = min(len(values[STATISTICS[0]]) for values, _ in kept)
+    stacked = {name: np.stack([values[name][:length] for values, _ in kept]) for name in job.names}
     return {
-        "draws": {name: found[name] for name in parameters},
-        "stats": stats | {"diverging": stats["diverging"] != 0, "n_steps": stats["n_steps"].astype(np.int64)},
-        "seconds": found["seconds"],
-        "backend_version": f"{engine.name} {engine.version}",
+        "draws": {name: stacked[name] for name in reference.parameters},
+        "stats": {
+            "diverging": stacked["divergent__"] != 0,
+            "n_steps": stacked["n_leapfrog__"].astype(np.int64),
+            "acceptance_rate": stacked["accept_stat__"],
+        },
+        "seconds": np.array([own for _, own in kept]),
+        "compile_seconds": compile_seconds,
+        "backend_version": str(engine),
     }
-
-
-def find_stan() -> Engine:
-    """Choose how Stan programs are run: CmdStanPy where CmdStan is found, else PyStan.
-
-    Raises
-    ------
-    StanMissing
-        Where there is neither.
-    """
-    cmdstan = _cmdstan_version()
-    if cmdstan is not None:
-        return Engine("cmdstan", cmdstan, _run_cmdstan)
-    pystan = _installed("pystan")
-    if pystan is not None and shutil.which(os.environ.get("CXX", "g++").split()[0]):
-        return Engine("pystan", pystan, _run_pystan)
-    raise StanMissing(
-        "Stan not found: install CmdStan (`pip install cmdstanpy`, then `install_cmdstan`), "
-        "or PyStan (`pip install pystan`) with g++ on the PATH"
-    )
 
 
 def program_text(name: str, includes: tuple[str, ...] = ()) -> str:
@@ -151,118 +105,3 @@ def program_text(name: str, includes: tuple[str, ...] = ()) -> str:
         )
 
     return source_of(f"{name}.stan")
-
-
-def _installed(distribution: str) -> str | None:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def _cmdstan_version() -> str | None:
-    """Version of the CmdStan that CmdStanPy finds."""
-    try:
-        import cmdstanpy
-
-        directory = cmdstanpy.cmdstan_path()
-    except (ImportError, ValueError):
-        return None
-    return Path(directory).name.removeprefix("cmdstan-")
-
-
-def _run_cmdstan(job: Job, progress: Report) -> Draws:
-    """Run `job` through CmdStanPy."""
-    import cmdstanpy
-
-    logging.getLogger("cmdstanpy").setLevel(logging.WARNING)
-    _report_all(progress, job, 0.0)
-    model = cmdstanpy.CmdStanModel(stan_file=_cached_source(job.program))
-    with tempfile.TemporaryDirectory(prefix="bnpzoo-") as directory:
-        fit = model.sample(
-            data=job.data,
-            chains=job.chains,
-            iter_warmup=job.tune,
-            iter_sampling=job.draws,
-            seed=job.seed,
-            inits=INIT_RADIUS,
-            adapt_delta=TARGET_ACCEPT,
-            show_progress=False,
-            output_dir=directory,
-        )
-        statistics = fit.method_variables()
-        found = {name: statistics[name].T for name in STATISTICS}
-        for name in set(job.names) - set(STATISTICS):
-            values = fit.stan_variable(name)
-            found[name] = values.reshape(job.chains, job.draws, *values.shape[1:])
-        found["seconds"] = np.array([chain["total"] for chain in fit.time])
-    _report_all(progress, job, 1.0)
-    return found
-
-
-def _cached_source(program: str) -> str:
-    """Write `program` where CmdStanPy leaves its executable beside it, and finds it the next time."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bnpzoo" / "stan"
-    path = root / f"program_{hashlib.sha256(program.encode()).hexdigest()[:16]}.stan"
-    if not path.exists():
-        root.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(f".{os.getpid()}")
-        beside.write_text(program, encoding="utf-8")
-        beside.replace(path)
-    return str(path)
-
-
-def _run_pystan(job: Job, progress: Report) -> Draws:
-    """Run `job` through PyStan, in another process; see `pystan_worker`."""
-    order = {
-        "program": job.program,
-        "data": job.data,
-        "names": job.names,
-        "seed": job.seed,
-        "settings": {
-            "num_chains": job.chains,
-            "num_warmup": job.tune,
-            "num_samples": job.draws,
-            "init_radius": INIT_RADIUS,
-            "delta": TARGET_ACCEPT,
-        },
-    }
-    _report_all(progress, job, 0.0)
-    with tempfile.TemporaryDirectory(prefix="bnpzoo-") as directory:
-        (Path(directory) / "job.json").write_text(json.dumps(order), encoding="utf-8")
-        script = Path(__file__).with_name("pystan_worker.py")
-        # -P: this directory holds a stan.py too, which must not be taken for PyStan.
-        command = [sys.executable, "-P", str(script), directory]
-        messages = _listen(command, lambda done: _report_all(progress, job, done))
-        result = Path(directory) / "draws.npz"
-        if not result.exists():
-            raise RuntimeError(f"PyStan: {messages[-1] if messages else 'stopped without a message'}")
-        with np.load(result, allow_pickle=False) as draws:
-            found = {name: draws[name] for name in draws.files}
-    _report_all(progress, job, 1.0)
-    return found
-
-
-def _listen(command: list[str], report: Callable[[float], None]) -> list[str]:
-    """Run `command`; pass on how far it says it is; return the other lines that it prints."""
-    messages = []
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
-    with subprocess.Popen(command, **pipe) as process:
-        try:
-            for line in process.stdout or ():
-                counts = re.search(r"\((\d+)/(\d+)\)", line)
-                if counts:
-                    report(int(counts[1]) / int(counts[2]))
-                elif line.strip():
-                    messages.append(line.strip())
-        except BaseException:
-            process.terminate()
-            raise
-    return messages
-
-
-def _report_all(progress: Report, job: Job, done: float) -> None:
-    """Report the same for all chains: Stan's own reports do not tell them apart."""
-    total = job.tune + job.draws
-    for chain in range(job.chains):
-        progress(chain, round(done * total), total)

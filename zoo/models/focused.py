@@ -113,7 +113,7 @@ class Focused(TwoSidedModel):
         "its token steps move masks with the words of Dirichlet topics integrated out; no others"
     )
 
-    alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.5, benchmark=5.0)
+    alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.3, benchmark=5.0)
     gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
     topics: TopicSide = Dirichlet()
 
@@ -295,7 +295,9 @@ class Focused(TwoSidedModel):
                     state = focused.with_room(state)
                 return state
 
-            return Kernel(load, step, _snapshot, focused.check, sweep, exact, about)
+            return Kernel(
+                load, step, _snapshot, focused.check, sweep, exact, about, with_room=focused.with_room
+            )
 
         return {
             "exact": make(

@@ -69,7 +69,7 @@ class SparseTransfer(TwoSidedModel):
     topics : Dirichlet
         With the Dirichlet parameter ``eta`` of a topic's word distribution, a word.
     lengths : {"task", "document", "none"}
-        What the lengths of documents say about the weights; see `zoo.length_models`.
+        What the lengths of documents say about the weights; see `zoo.families.buffet.lengths`.
     """
 
     card: ClassVar[Card] = Card(
@@ -116,7 +116,7 @@ class SparseTransfer(TwoSidedModel):
         "its token steps move masks and ghosts with the words of Dirichlet topics integrated out; no others"
     )
 
-    alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.5, benchmark=40.0)
+    alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.3, benchmark=40.0)
     epsilon: float = option(0.5, small=0.9, benchmark=0.5)
     a1: float = option(2.0, small=2.0, benchmark=1.0)
     a2: float = option(2.0, small=1.0, benchmark=100.0)

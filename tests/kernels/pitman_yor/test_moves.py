@@ -3,18 +3,26 @@
 import itertools
 import math
 from collections import Counter
+from importlib import import_module
 
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
-from bnpzoo.kernels.lda import documents
-from bnpzoo.kernels.pitman_yor import counts, explicit, state, tables, topics
 from bnpzoo.kernels.pitman_yor.seats import SCHEMES
-from bnpzoo.kernels.toolbox import sides, sweeps, token_pass
 from scipy.special import gammaln, logsumexp
 
-PARTS = (documents, counts, explicit, state, tables, topics, sides, sweeps, token_pass)
+PARTS = (
+    "lda.documents",
+    "pitman_yor.counts",
+    "pitman_yor.explicit",
+    "pitman_yor.state",
+    "pitman_yor.tables",
+    "pitman_yor.topics",
+    "toolbox.sides",
+    "toolbox.sweeps",
+    "toolbox.token_pass",
+)
 
 
 class Plain:
@@ -23,7 +31,7 @@ class Plain:
     def __init__(self, *changes):
         room = load_room(PLAIN_PYTHON, *changes)
         for part in PARTS:
-            setattr(self, part.__name__.rpartition(".")[2], room(part))
+            setattr(self, part.rpartition(".")[2], room(import_module(f"bnpzoo.kernels.{part}")))
 
 
 PLAIN = Plain()

@@ -1,13 +1,14 @@
 """Whole sweeps of the Pitman-Yor kernels: counts, one stream of numbers, explicit bases, bad input."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
+from bnpzoo.kernels.lda import documents
+from bnpzoo.kernels.pitman_yor import counts, explicit, topics
 from bnpzoo.kernels.pitman_yor.counts import snapshot
 from bnpzoo.kernels.pitman_yor.explicit import explicit_sweep
 from bnpzoo.kernels.pitman_yor.seats import SCHEMES
+from bnpzoo.kernels.toolbox import sides, sweeps
 from bnpzoo.kernels.toolbox.sides import weigh_topic
 from bnpzoo.kernels.toolbox.sweeps import check, sparse_sweep
 from bnpzoo.kernels.toolbox.token_pass import sparse_block
@@ -28,25 +29,19 @@ def rows_of(matrices):
     return {"row_ptr": row_ptr, "column": column, "weight": stacked[row, column]}
 
 
-def parts_of(room, *names):
-    """Modules of the kernels, or of a copy of them."""
-    return [room(import_module(f"bnpzoo.kernels.{name}")) for name in names]
-
-
 def make_state(
     words, doc_ptr, group, n_words, z, association, alpha, b, a, eta, priors, bases, room=ORIGINAL, **given
 ):
     """Documents of LDA over Pitman-Yor topics."""
-    lda, side, sides, sweeps = parts_of(
-        room, "lda.documents", "pitman_yor.topics", "toolbox.sides", "toolbox.sweeps"
-    )
-    tokens = sides.tokens_of(words, doc_ptr, group, z)
+    tokens = room(sides).tokens_of(words, doc_ptr, group, z)
     n_topics, latents = len(b), {"association": association, "b": b, "a": a, "eta": eta}
-    topics = side.pitman_yor_topics(
+    words = room(topics).pitman_yor_topics(
         tokens, group, n_words, n_topics, n_topics, latents, priors, bases, **given
     )
-    documents = lda.finite_documents(np.ones((len(alpha), n_topics)), alpha, priors["alpha"])
-    return sweeps.make_state(tokens, documents, topics)
+    may_have = np.ones((len(alpha), n_topics))
+    return room(sweeps).make_state(
+        tokens, room(documents).finite_documents(may_have, alpha, priors["alpha"]), words
+    )
 
 
 def random_state(
@@ -120,13 +115,13 @@ def test_check_notices(same_word):
 
 def reloaded(state, room=ORIGINAL, priors=FIXED):
     """State made of what a snapshot tells."""
-    tokens, documents, topics, _ = state
-    found, orders = snapshot(tokens, topics), topics.orders
+    tokens, document_side, side, _ = state
+    found, orders = snapshot(tokens, side), side.orders
     given = {} if len(orders) == 1 else {x: getattr(orders, x) for x in ("row_ptr", "column", "weight")}
     return make_state(
-        tokens.words, tokens.doc_ptr, topics.group, int(topics.restaurants.n_words[0]), tokens.topic,
-        found["association"], documents.alpha, found["b"], found["a"], found["eta"], priors,
-        topics.restaurants.base_of_group, room=room, **given,
+        tokens.words, tokens.doc_ptr, side.group, int(side.restaurants.n_words[0]), tokens.topic,
+        found["association"], document_side.alpha, found["b"], found["a"], found["eta"], priors,
+        side.restaurants.base_of_group, room=room, **given,
     )  # fmt: skip
 
 
@@ -160,22 +155,20 @@ def test_any_tokens_of_a_word_head_its_tables(seeds_change):
 
 
 @pytest.mark.parametrize("same_word", [True, False])
-@pytest.mark.parametrize("sweep", ["toolbox.sweeps.sparse_sweep", "pitman_yor.explicit.explicit_sweep"])
-def test_plain_python_draws_the_same(sweep, same_word):
+@pytest.mark.parametrize(("module", "name"), [(sweeps, "sparse_sweep"), (explicit, "explicit_sweep")])
+def test_plain_python_draws_the_same(module, name, same_word):
     start = random_state(same_word)
     sparse_sweep(np.random.default_rng(0), start)
-    part, _, name = sweep.rpartition(".")
     states = []
     for room in (ORIGINAL, load_room(PLAIN_PYTHON)):
-        module, counts = parts_of(room, part, "pitman_yor.counts")
         state = reloaded(start, room, SAMPLED)
         rng = np.random.default_rng(3)
         for _ in range(2):
-            getattr(module, name)(rng, state)
-        found = counts.snapshot(state.tokens, state.topics)
+            getattr(room(module), name)(rng, state)
+        found = room(counts).snapshot(state.tokens, state.topics)
         states.append(found | {"z": state.tokens.topic, "alpha": state.documents.alpha, "next": rng.random()})
-    for name in states[0]:
-        np.testing.assert_allclose(states[0][name], states[1][name], rtol=1e-9, err_msg=name)
+    for latent in states[0]:
+        np.testing.assert_allclose(states[0][latent], states[1][latent], rtol=1e-9, err_msg=latent)
 
 
 @pytest.mark.parametrize("same_word", [True, False])

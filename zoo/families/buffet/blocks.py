@@ -64,8 +64,23 @@ def log_mask_prior(log_sticks: jax.typing.ArrayLike, epsilon: float, masks: np.n
     return jnp.where(masks, log_on, log_off).sum(axis=1)
 
 
-def log_lengths(mass: jax.Array, doc_lengths: np.ndarray, lengths: str) -> jax.Array:
-    """Log probability of the lengths of one task's documents given its mass; see `length_models`."""
+def log_lengths(masks: np.ndarray, mass: jax.Array, doc_lengths: np.ndarray, lengths: str) -> jax.Array:
+    """Log probability of the lengths of one task's documents under each mask; see `lengths`.
+
+    An empty mask has no mass and makes no tokens. The mass of another may be rounded to zero, and is none.
+
+    Parameters
+    ----------
+    masks : bool (M, K)
+    mass : float (M,)
+        Of the topics that are on.
+    doc_lengths : int (D,)
+    lengths : {"none", "task", "document"}
+
+    Returns
+    -------
+    float (M,)
+    """
     n = doc_lengths.sum()
     positive = jnp.maximum(mass, TINY)
     if lengths == "none":
@@ -74,7 +89,7 @@ def log_lengths(mass: jax.Array, doc_lengths: np.ndarray, lengths: str) -> jax.A
         totals = np.array([n]) if lengths == "task" else doc_lengths
         terms = gammaln(positive[:, None] + totals) - gammaln(positive)[:, None] - LOG2 * mass[:, None]
         out = terms.sum(axis=1)
-    return out if n == 0 else jnp.where(mass > 0, out, -jnp.inf)
+    return out if n == 0 else jnp.where(masks.any(axis=1), out, -jnp.inf)
 
 
 def log_words(counts: np.ndarray, log_g: jax.Array, log_phi: jax.Array, masks: np.ndarray) -> jax.Array:
@@ -113,7 +128,8 @@ def masked_words(
     rows = []
     for c in range(n_tasks):
         here = np.flatnonzero(group == c)
-        rows.append(log_prior + log_lengths(mass[c], doc_lengths[here], lengths) + by_document[here].sum(0))
+        by_lengths = log_lengths(masks, mass[c], doc_lengths[here], lengths)
+        rows.append(log_prior + by_lengths + by_document[here].sum(0))
     log_p = jnp.array(rows)
     numpyro.deterministic("mask", jax.nn.softmax(log_p, axis=1))
     numpyro.factor("counts", jnp.sum(logsumexp(log_p, axis=1)))

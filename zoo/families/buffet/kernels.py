@@ -96,7 +96,9 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
                 state = own_setup.with_room(state)
             return state
 
-        kernel = Kernel(load, step, _snapshot, own_setup.check, sweep, about=about)
+        kernel = Kernel(
+            load, step, _snapshot, own_setup.check, sweep, about=about, with_room=own_setup.with_room
+        )
         return replace(kernel, **fields)
 
     return {

@@ -2,7 +2,7 @@
 
 Where the weight h of every task is an exponential of its mass, everything but a sum over masks is a product
 over topics, and each factor has a closed form: phi and gamma are gamma variables. Any other h is a mixture of
-exponentials (`length_models.Mixture`), over whose terms the products are summed.
+exponentials (`lengths.Mixture`), over whose terms the products are summed.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.oracle import Oracle
 from bnpzoo.zoo.families.buffet import reference
-from bnpzoo.zoo.families.buffet.blocks import BuffetSticks, all_masks
+from bnpzoo.zoo.families.buffet.blocks import BuffetSticks, all_masks, log_lengths
 from bnpzoo.zoo.families.buffet.reference import masked_proportions
 from bnpzoo.zoo.inference import nuts
 
@@ -116,3 +116,12 @@ def test_more_topics_than_can_be_enumerated(name):
     for build in ("numpyro", "stan_data"):
         with pytest.raises(ValueError, match=f"{name}: the reference .* truncation of 1 to 10, found 11"):
             getattr(bnpzoo.get(name).reference, build)(MICRO, 11)
+
+
+@pytest.mark.parametrize("lengths", ["none", "task", "document"])
+def test_a_mask_is_empty_where_no_topic_is_on_and_not_where_their_mass_is_rounded_to_zero(lengths):
+    masks, tokens = all_masks(2), np.array([3, 2])
+    with jax.enable_x64(True):
+        out = log_lengths(masks, jnp.zeros(4), tokens, lengths)
+        assert np.isneginf(out).tolist() == [True, False, False, False]
+        assert np.isfinite(log_lengths(masks, jnp.zeros(4), 0 * tokens, lengths)).all()
