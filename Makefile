@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml tools/set_up.sh tools/find_python.sh
 
-.PHONY: help demo test lint validate bench docs clean
+.PHONY: help demo test lint fuzz validate bench docs clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -20,6 +20,12 @@ lint: $(INSTALLED)  ## Check style, format and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
+
+SEED := 1
+MINUTES := 60
+
+fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: make fuzz SEED=7 MINUTES=60
+	sh tools/fuzz.sh $(SEED) $(MINUTES)
 
 validate: $(INSTALLED)  ## Climb the whole ladder of evidence (at most 60 minutes)
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence

@@ -50,7 +50,7 @@ def _foreseeable(error: Exception) -> bool:
     """Whether the user can do something about `error`, whose message says what."""
     if isinstance(error, BrokenPipeError):  # `bnpzoo … | head`: Typer ends quietly
         return False
-    if isinstance(error, (ValueError, OSError)):
+    if isinstance(error, (ValueError, OSError, MemoryError)):
         return True
     from ..zoo.inference.stan_chains import StanError
 

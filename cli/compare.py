@@ -25,6 +25,8 @@ def compare(
     """
     from ..diagnostics.compare import compare as compare_fits
 
+    if len(fits) < 2:
+        raise ValueError(f"{fits[0]}: expected two fits or more to compare, found one")
     comparison = compare_fits(read_fits(fits), threshold)
     if as_json:
         print_json(

@@ -51,6 +51,11 @@ def say(text: str, style: str | None = None, console: Console = out) -> None:
     console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
+def with_error(value: float, error: float, spec: str) -> str:
+    """Return an estimate with its standard error, or alone where one data set or document gives none."""
+    return f"{value:{spec}}" if math.isnan(error) else f"{value:{spec}} ± {error:{spec.removeprefix('+')}}"
+
+
 def print_json(value: Any) -> None:
     """Print `value` as JSON; NumPy numbers and arrays become plain ones, NaN and infinities null."""
     typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))

@@ -46,7 +46,7 @@ def demo(
     fits = []
     for backend, run in RUNS.items():
         err.rule(backend)
-        fits.append(sample(model, corpus, backend, chains=4, seed=seed, progress=True, **run))
+        fits.append(sample(model, corpus, backend, chains=4, seed=seed, progress=True, partial=False, **run))
     comparison = compare(labelled(fits))
     print_comparison(comparison)
     out_file.parent.mkdir(parents=True, exist_ok=True)

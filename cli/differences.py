@@ -30,10 +30,14 @@ def differences(
     words of a shared topic became in a group.
     """
     from ..diagnostics.differences import aligned_topics, as_table
-    from ..diagnostics.reports.differences import plot_differences
+    from ..diagnostics.reports.differences import check_picture, plot_differences
     from ..zoo.files import replace_on_success
     from ..zoo.inference import load
 
+    if figure is not None:
+        check_picture(figure)
+    if csv is not None and csv.suffix.lower() != ".csv":
+        raise ValueError(f"{csv}: expected a name that ends in .csv, which is what the table is")
     found = aligned_topics(load(fit), n_words, chain)
     table = as_table(found)
     if csv is not None:

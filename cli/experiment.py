@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import err, print_json, print_table, say
+from .console import err, print_json, print_table, say, with_error
 from .inputs import Groups, Json, Seed
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _positive(value: float) -> float:
 
 
 SizeOption = Annotated[Size, typer.Option(help="small: minutes; paper: the paper's sizes, hours.")]
-Replicates = Annotated[int, typer.Option(min=1, help="Data sets for each setting.")]
+Replicates = Annotated[int, typer.Option(min=1, max=10_000, help="Data sets for each setting.")]
 Eta = Annotated[
     float,
     typer.Option(
@@ -164,7 +164,7 @@ CorpusWithGroups = Annotated[str, typer.Argument(metavar="CORPUS", help="A corpu
 Documents = Annotated[
     int, typer.Option(min=5, help="Documents taken at random, at size small; all at size paper.")
 ]
-Splits = Annotated[int, typer.Option(min=1, help="Splits into training and test documents.")]
+Splits = Annotated[int, typer.Option(min=1, max=10_000, help="Splits into training and test documents.")]
 
 
 @experiment.command("differential")
@@ -236,7 +236,9 @@ def _run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool) -> No
     if as_json:
         print_json({"experiment": chosen.name, "summary": table.to_dict("records"), "figure": figure})
         return
-    gain = [f"{mean:+.3f} ± {se:.3f}" for mean, se in zip(table["gain_mean"], table["gain_se"], strict=True)]
+    gain = [
+        with_error(mean, se, "+.3f") for mean, se in zip(table["gain_mean"], table["gain_se"], strict=True)
+    ]
     means = [name for name in table.columns if name.endswith("_mean") and name != "gain_mean"]
     kept = table[[*chosen.settings_shown, "method", *means]].round(4).assign(gain=gain)
     print_table(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say
+from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
 from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, Topics, make_model, read_corpus
 
@@ -157,5 +157,5 @@ def _print_summary(comparison: "Comparison", held_out: "HeldOut | None") -> None
     occupied = next(row for row in comparison.rows if row.quantity == "n_topics")
     say(f"Occupied topics: {occupied.mean[label]:.1f} on average")
     if held_out is not None:
-        score = f"{held_out.perplexity:.1f} ± {held_out.standard_error:.1f}"
+        score = with_error(held_out.perplexity, held_out.standard_error, ".1f")
         say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:  # heavy to import: `bnpzoo --help` must not wait for them
-    import numpy as np
     from xarray import DataTree
 
     from ..zoo.contract import Model
@@ -57,7 +56,12 @@ Groups = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of all random numbers; the same seed gives the same result.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, max=2**63 - 1, help="Seed of all random numbers; the same seed gives the same result."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script instead of tables.")]
 
 _SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")
@@ -143,19 +147,17 @@ def _arguments(name: str, settings: Sequence[str], topics: str | None) -> dict[s
     )
 
 
-def read_corpus(path: Path, vocabulary: "np.ndarray | None" = None, groups: str | None = None) -> "Corpus":
-    """Corpus in the file or folder `path`.
-
-    Text is read in terms of `vocabulary` where one is given; `groups` names the covariate that tells groups.
-    """
-    from sklearn.feature_extraction.text import CountVectorizer
-
+def read_corpus(path: Path, groups: str | None = None) -> "Corpus":
+    """Corpus in the file or folder `path`; `groups` names the covariate that tells groups."""
     from ..zoo.formats import read_corpus
 
-    is_text = path.is_dir() or path.name.lower().removesuffix(".gz").endswith(".csv")
-    vectorizer = CountVectorizer(vocabulary=vocabulary) if is_text and vocabulary is not None else None
-    corpus = read_corpus(path, vectorizer=vectorizer)
+    corpus = read_corpus(path)
     return corpus if groups is None else corpus.grouped(groups)
+
+
+def is_text(path: Path) -> bool:
+    """Whether a corpus is text, whose vocabulary is what its reader found in it."""
+    return path.is_dir() or path.name.lower().removesuffix(".gz").endswith(".csv")
 
 
 def read_fits(paths: Sequence[Path]) -> "dict[str, DataTree]":

@@ -20,7 +20,8 @@ def report(
     It holds the verdict on each test quantity, trace and rank plots, top words and the model's card, and
     opens without network.
     """
-    from ..diagnostics.reports.fits import write_report
+    from ..diagnostics.reports.fits import check_page, write_report
 
+    check_page(out_file)
     write_report(out_file, read_fits(fits))
     say(f"Wrote {out_file}")

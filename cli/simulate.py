@@ -40,9 +40,15 @@ def simulate(
 
     from ..zoo.contract import Design
     from ..zoo.formats import write_corpus
+    from ..zoo.memory import require_memory
 
+    n_tokens = 50 if length is None else length
+    require_memory(
+        {"documents": 64 * documents, "tokens": 64 * documents * n_tokens, "groups": 64 * (groups or 0)},
+        f"{documents:,} documents of {n_tokens:,} tokens in {groups or 0:,} groups",
+    )
     group = None if groups is None else np.arange(documents) % groups
-    design = Design(np.full(documents, 50 if length is None else length), words, group)
+    design = Design(np.full(documents, n_tokens), words, group)
     model = make_model(name, settings, topics)
     draw = model.simulate_lengths if length is None else model.simulate
     latents, corpus = draw(design, np.random.default_rng(seed))

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..zoo.corpus import Corpus
+from ..zoo.memory import require_memory
 
 
 def top_words(words: np.ndarray, n: int = 10) -> np.ndarray:
@@ -95,6 +96,8 @@ def _each_topic(score: Callable[[np.ndarray, int], float], top: np.ndarray, refe
         )
     if reference.n_documents == 0:
         raise ValueError("reference corpus: expected at least one document, found none")
+    n_top = top.shape[1]
+    require_memory(64 * n_top * n_top, f"coherence of {n_top:,} words of each topic")
     shape = (reference.n_documents, reference.n_words)
     holds = sparse.csc_array((np.ones(reference.n_tokens), (reference.doc_of, reference.words)), shape=shape)
     holds.data[:] = 1.0  # tokens of one word in one document were summed

@@ -204,12 +204,15 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
     Raises
     ------
     ValueError
-        No fit, or fits of different models, hyperparameters, corpora or test quantities.
+        No fit, or fits of different models, hyperparameters, corpora or test quantities; two fits that hold
+        the same draws, which cannot but agree; a threshold that is not positive.
 
     Notes
     -----
     R-hat needs chains of one length: longer ones are thinned evenly to that of the shortest.
     """
+    if not 0.0 < threshold < np.inf:
+        raise ValueError(f"threshold: expected a positive number, found {threshold}")
     _check_comparable(trees)
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     first = next(iter(draws.values()))
@@ -219,6 +222,7 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
             raise ValueError(
                 f"{label}: the test quantities differ from the other fits' ({', '.join(odd[:3])})"
             )
+    _refuse_copies(draws)
     seconds = {label: _seconds(tree) for label, tree in trees.items()}
     rows = (_row(name, {label: draws[label][name] for label in draws}, seconds, threshold) for name in first)
     trouble = {label: found for label, tree in trees.items() if (found := Trouble.of(tree))}
@@ -331,6 +335,14 @@ def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
                     f"{label}: its {what} ({value}) differs from that of {reference} ({identity[what]}); "
                     "only fits of one model to one corpus can be compared"
                 )
+
+
+def _refuse_copies(draws: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Raise for two fits of the same draws: to compare them says nothing."""
+    for a, b in itertools.combinations(draws, 2):
+        moves = any(np.ptp(x) > 0 for x in draws[a].values())
+        if moves and all(np.array_equal(draws[a][name], draws[b][name]) for name in draws[a]):
+            raise ValueError(f"{b}: its draws are those of {a}; expected fits of different runs")
 
 
 def _enumerated(names: tuple[str, ...]) -> str:

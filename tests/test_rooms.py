@@ -11,7 +11,7 @@ FLOORS = {
     "": (("kernels",), ("zoo",), ("diagnostics",), ("cli",)),
     "kernels": (("toolbox",), ("lda", "hdp", "buffet"), ("pitman_yor",)),
     "zoo": (
-        ("priors", "files", "corpus"),
+        ("memory", "priors", "files", "corpus"),
         ("settings", "predictive"),
         ("contract", "formats"),
         ("toolbox",),

@@ -9,7 +9,7 @@ import numpy as np
 
 from .corpus import Corpus, CorpusError
 from .corpus.associations import Associations
-from .corpus.fields import Covariate
+from .corpus.fields import MOST_NAMES, Covariate
 from .predictive import FrozenTopics as FrozenTopics
 from .predictive import Predictive
 from .priors import Beta as Beta
@@ -97,6 +97,8 @@ class Design:
     in_order: bool = False
 
     def __post_init__(self):
+        if self.n_words > MOST_NAMES:
+            raise ValueError(f"n_words: expected at most {MOST_NAMES:,}, found {self.n_words:,}")
         in_use = 1 if self.group is None else int(np.max(self.group, initial=0)) + 1
         named = 0 if self.group_names is None else len(self.group_names)
         n_groups = max(self.n_groups, in_use, named)
@@ -363,6 +365,22 @@ class Model(HasSettings, ABC):
     def spelled(self) -> dict[str, Any]:
         """Return the arguments with which `zoo.models.get` makes it: numbers, words and priors."""
         return self.arguments()
+
+    @abstractmethod
+    def n_topics_of(self, latents: Latents) -> int:
+        """Return how many topics there are at one draw, so that ``z`` is below it."""
+
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+        """Least and largest value of a latent of whole numbers, one a token; ``z`` has no bound here."""
+        return (0, corpus.n_tokens) if name == "z" else (-1, corpus.n_words - 1)
+
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """Bytes of the large arrays of one chain of a kernel, beside its tokens, by what they are."""
+        return {}
+
+    def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
+        """Bytes of one draw of a reference program: proportions of documents and words of topics."""
+        return 8 * truncation * (corpus.n_documents + corpus.n_words)
 
     def settings(self) -> dict[str, str]:
         """How each argument is set, in words: fixed, or sampled under a prior."""

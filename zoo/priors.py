@@ -39,9 +39,11 @@ class Prior(ABC):
         """Values that are not exceeded with the given probabilities."""
 
     def _check(self, expected: str) -> None:
-        if not all(x > 0 and np.isfinite(x) for x in self.parameters):
+        if not all(LEAST <= x <= 1.0 / LEAST for x in self.parameters):
             found = ", ".join(map(str, self.parameters))
-            raise ValueError(f"{type(self).__name__}: expected positive {expected}, found {found}")
+            raise ValueError(
+                f"{type(self).__name__}: expected positive {expected} (1e-300 to 1e300), found {found}"
+            )
 
     def __str__(self):
         first, second = self.parameters
@@ -146,4 +148,5 @@ class Range(NamedTuple):
     prior: type[Prior]
 
 
-POSITIVE = Range(lambda value: 0 < value < np.inf, "a positive number", Gamma)
+POSITIVE = Range(lambda value: LEAST <= value <= 1.0 / LEAST, "a positive number from 1e-300 to 1e300", Gamma)
+"""Of smaller and larger ones the densities are not finite in double precision."""

@@ -150,6 +150,7 @@ class _Differential(Experiment):
             keep=self.sampling.draws,
             seed=self.seed_of(cell),
             workers=1,
+            partial=False,
         )
         return list(posterior_topics(tree, test))
 
@@ -225,7 +226,7 @@ class ClassificationExperiment(_Differential):
         """Topics of LDA on all training documents, at its last draw."""
         tree = sample(
             get("lda", n_topics=cell.setting["n_topics"]), train, chains=1, tune=self.sampling.tune, draws=1,
-            keep=1, seed=self.seed_of(cell), workers=1,
+            keep=1, seed=self.seed_of(cell), workers=1, partial=False,
         )  # fmt: skip
         return next(posterior_topics(tree, train))
 

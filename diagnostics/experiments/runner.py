@@ -134,7 +134,7 @@ def run_experiment(
     if progress is not None:
         progress(done, len(cells))
     tasks = (delayed(_run_cell)(experiment, cell, folder) for cell in missing)
-    for _ in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+    for _ in Parallel(n_jobs=min(n_jobs, max(len(missing), 1)), return_as="generator_unordered")(tasks):
         done += 1
         if progress is not None:
             progress(done, len(cells))

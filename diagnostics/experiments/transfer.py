@@ -124,6 +124,7 @@ def held_out_score(
         keep=sampling.draws,
         seed=seed,
         workers=1,
+        partial=False,
     )
     topics = list(posterior_topics(tree, test))
     log_p = empirical_likelihood(topics, test, seed=seed, samples=sampling.samples).log_probability

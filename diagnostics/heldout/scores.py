@@ -44,7 +44,9 @@ class HeldOut:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `perplexity` over the choice of test documents (delta method)."""
+        """Standard error of `perplexity` over the choice of test documents (delta method); NaN for one."""
+        if np.count_nonzero(self.n_scored) < 2:
+            return np.nan
         n = self.n_scored.sum()
         residual = self.log_probability - self.n_scored * (self.log_probability.sum() / n)
         return float(self.perplexity * np.sqrt(np.sum(residual**2)) / n)

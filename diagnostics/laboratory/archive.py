@@ -12,7 +12,7 @@ import xarray as xr
 
 from ..._version import __version__
 from ...zoo.files import replace_on_success
-from ...zoo.inference.results import save
+from ...zoo.inference.fits import save
 from .ladder import Case
 from .mutants.registry import MUTANTS
 from .verdict import Verdict

@@ -113,9 +113,7 @@ def _fit(model: Model, corpus: Corpus, settings: dict[str, Any], kept: Path | No
     """Fit a model, unless a fit that ran to its end is kept already."""
     if kept is not None and kept.exists():
         return load(kept)
-    fit = sample(model, corpus, **settings)
-    if fit.attrs["interrupted"]:
-        raise KeyboardInterrupt
+    fit = sample(model, corpus, **settings, partial=False)
     if kept is not None:
         save(fit, kept)
     return fit

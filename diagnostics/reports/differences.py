@@ -18,6 +18,13 @@ LEAST = 0.55
 """Side of the smallest box, as a part of the largest."""
 
 
+def check_picture(path: Path) -> None:
+    """Raise ValueError unless the suffix of `path` is that of a picture that can be written."""
+    kinds = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in kinds:
+        raise ValueError(f"{path}: expected a name that ends in .png, .svg, .pdf or another of a picture")
+
+
 def plot_differences(topics: list[AlignedTopic], path: Path) -> None:
     """Draw the versions of topics as boxes, a column a group, with an arc between neighbours.
 
@@ -32,6 +39,7 @@ def plot_differences(topics: list[AlignedTopic], path: Path) -> None:
     path : Path
         Of the picture; its suffix says which kind.
     """
+    check_picture(path)
     n_groups = len(topics[0].versions)
     figure = Figure(figsize=(COLUMN * n_groups, ROW * len(topics) + 0.4), layout="constrained")
     axes = figure.subplots()

@@ -49,8 +49,9 @@ def write_report(
     Raises
     ------
     ValueError
-        If the fits cannot be compared.
+        If the fits cannot be compared, or `path` is not the name of a page.
     """
+    check_page(path)
     comparison = comparison or compare(trees)
     label, first = next(iter(trees.items()))
     model, corpus = model_of(first), corpus_of(first)
@@ -72,6 +73,12 @@ def write_report(
         heldout=heldout or {},
         version=first.attrs["bnpzoo_version"],
     )
+
+
+def check_page(path: str | Path) -> None:
+    """Raise ValueError unless `path` is the name of an HTML file."""
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{path}: expected a name that ends in .html, which is what reports are")
 
 
 def write_page(path: str | Path, template: str, **values: Any) -> None:

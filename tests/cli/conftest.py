@@ -48,7 +48,16 @@ def corpus_file(folder, corpus):
 @pytest.fixture(scope="session")
 def fit_file(folder, corpus, model):
     """A fit of the training part, long enough to be judged."""
+    return _fit_file(folder / "fit.nc", corpus, model, seed=1)
+
+
+@pytest.fixture(scope="session")
+def other_fit_file(folder, corpus, model):
+    """Another run of the same."""
+    return _fit_file(folder / "other.nc", corpus, model, seed=2)
+
+
+def _fit_file(path, corpus, model, seed):
     training, _ = corpus.split("is_test")
-    path = folder / "fit.nc"
-    save(sample(model, training, chains=2, tune=50, draws=400, thin=2, seed=1), path)
+    save(sample(model, training, chains=2, tune=50, draws=400, thin=2, seed=seed), path)
     return path

@@ -128,11 +128,11 @@ def test_fit_resumes_to_the_same_draws(run, corpus_file, tmp_path):
     assert load(tmp_path / "a.nc")["posterior"].equals(load(tmp_path / "b.nc")["posterior"])
 
 
-def test_compare_agrees_with_itself(run, fit_file):
-    result = run("compare", fit_file, fit_file)
+def test_compare_agrees(run, fit_file, other_fit_file):
+    result = run("compare", fit_file, other_fit_file)
     assert result.exit_code == 0, result.stdout
     assert "agree" in result.stdout
-    assert json.loads(run("compare", fit_file, fit_file, "--json").stdout)["verdict"] == "agree"
+    assert json.loads(run("compare", fit_file, other_fit_file, "--json").stdout)["verdict"] == "agree"
 
 
 def test_compare_exits_1_for_fits_that_disagree(run, fit_file, tmp_path):
@@ -146,12 +146,12 @@ def test_compare_exits_1_for_fits_that_disagree(run, fit_file, tmp_path):
     assert "disagree" in result.stdout
 
 
-def test_compare_exits_3_for_chains_that_are_too_short(run, fit_file, tmp_path):
+def test_compare_exits_3_for_chains_that_are_too_short(run, fit_file, other_fit_file, tmp_path):
     from bnpzoo.zoo.inference import save
 
-    short = load(fit_file).isel(draw=slice(6), missing_dims="ignore")
+    short = load(other_fit_file).isel(draw=slice(6), missing_dims="ignore")
     save(short, tmp_path / "short.nc")
-    assert run("compare", tmp_path / "short.nc").exit_code == 3
+    assert run("compare", fit_file, tmp_path / "short.nc").exit_code == 3
 
 
 def test_evaluate(run, fit_file, corpus_file):

@@ -96,6 +96,11 @@ def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterat
         yield Setting("".join(["sampled", *told]), sampled, start)
 
 
+def reference_settings(model_id: str) -> list[Setting]:
+    """Those with sampled hyperparameters, where a density depends on all that it can."""
+    return [setting for setting in settings(model_id) if setting.name.startswith("sampled")]
+
+
 def draws(model_id: str, variant: str) -> Arrays:
     """Run one variant of a model in all settings."""
     kernel, corpus, out = MODELS[model_id]().kernels[variant], irregular_corpus(), {}
@@ -117,7 +122,7 @@ def draws(model_id: str, variant: str) -> Arrays:
 
 
 def numpyro(model_id: str) -> Arrays:
-    """Log densities and gradients of a model's NumPyro program in all settings."""
+    """Log densities and gradients of a model's NumPyro program."""
     import jax
     from numpyro.infer.util import potential_energy
 
@@ -126,7 +131,7 @@ def numpyro(model_id: str) -> Arrays:
 
     corpus, out = micro_corpus(), {}
     with jax.enable_x64(True):
-        for setting in settings(model_id):
+        for setting in reference_settings(model_id):
             program = setting.model.reference.numpyro(corpus, TRUNCATION)
             at = jax.jit(jax.value_and_grad(partial(log_density, program)))
             found = [at(point) for point in points(unconstrained_shapes(program))]
@@ -140,11 +145,15 @@ def unconstrained_shapes(program: Any) -> dict[str, tuple[int, ...]]:
     import jax
     from numpyro import handlers
     from numpyro.distributions import biject_to
+    from numpyro.infer import init_to_uniform
 
     sites = {}
 
     def collect() -> None:  # traced without being run, which saves the compiling of samplers
-        sites.update(handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace())
+        started = handlers.substitute(
+            handlers.seed(program, jax.random.key(0)), substitute_fn=init_to_uniform
+        )
+        sites.update(handlers.trace(started).get_trace())
 
     jax.eval_shape(collect)
     return {
@@ -155,7 +164,7 @@ def unconstrained_shapes(program: Any) -> dict[str, tuple[int, ...]]:
 
 
 def stan(model_id: str) -> Arrays:
-    """Log densities and gradients of a model's Stan program in all settings, from PyStan in a process.
+    """Log densities and gradients of a model's Stan program, from PyStan in a process of its own.
 
     The points are not those of NumPyro: of that program only the number of parameters is used, so that the
     order of them, which `tests/zoo/test_stan.py` sees to, plays no part.
@@ -163,7 +172,7 @@ def stan(model_id: str) -> Arrays:
     import jax
 
     corpus, jobs, program = micro_corpus(), {}, ""
-    for setting in settings(model_id):
+    for setting in reference_settings(model_id):
         with jax.enable_x64(True):
             shapes = unconstrained_shapes(setting.model.reference.numpyro(corpus, TRUNCATION))
         data = setting.model.reference.stan_data(corpus, TRUNCATION)
@@ -172,7 +181,7 @@ def stan(model_id: str) -> Arrays:
             "points": [flat(point).tolist() for point in points(shapes)],
         }
         program = program_text(setting.model.reference.stan_program, setting.model.reference.stan_includes)
-    found = run_pystan({"program": program, "jobs": jobs})
+    found = run_pystan(program, jobs)
     return {f"{setting}/{name}": np.array(x) for setting, of in found.items() for name, x in of.items()}
 
 
@@ -270,29 +279,28 @@ def checksum_of(latents: Mapping[str, np.ndarray]) -> int:
 
 
 PYSTAN = """
-import json, sys, warnings
-warnings.simplefilter("ignore")
-import stan
-order = json.load(open(sys.argv[1]))
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("stan_services", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
 found = {}
-for setting, job in order["jobs"].items():
-    posterior = stan.build(order["program"], data=job["data"])
+for setting, job in json.load(open(sys.argv[2])).items():
     found[setting] = {
-        "log_density": [posterior.log_prob(point) for point in job["points"]],
-        "gradient": [posterior.grad_log_prob(point) for point in job["points"]],
+        "log_density": [module.log_prob(job["data"], point, True) for point in job["points"]],
+        "gradient": [list(module.log_prob_grad(job["data"], point, True)) for point in job["points"]],
     }
-json.dump(found, open(sys.argv[2], "w"))
+json.dump(found, open(sys.argv[3], "w"))
 """
 
 
-def run_pystan(order: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def run_pystan(program: str, jobs: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Evaluate log densities in a process of their own: PyStan is not safe beside JAX's threads."""
+    compiled = find_stan().compile(program)
     with tempfile.TemporaryDirectory() as folder:
-        given, result = Path(folder, "order.json"), Path(folder, "found.json")
-        given.write_text(json.dumps(order))
-        subprocess.run(
-            [sys.executable, "-P", "-c", PYSTAN, given, result], check=True, capture_output=True, text=True
-        )
+        given, result = Path(folder, "jobs.json"), Path(folder, "found.json")
+        given.write_text(json.dumps(jobs))
+        command = [sys.executable, "-P", "-c", PYSTAN, compiled, given, result]
+        subprocess.run(command, check=True, capture_output=True, text=True)
         return json.loads(result.read_text())
 
 

@@ -216,7 +216,9 @@ def test_kernel_agrees_with_the_oracle(which, variant):
 
 @every_model
 def test_bad_hyperparameters_are_named(which):
-    with pytest.raises(ValueError, match="alpha: expected a positive number or a Gamma prior, found -1"):
+    with pytest.raises(
+        ValueError, match="alpha: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found -1"
+    ):
         make(which, alpha=-1)
     with pytest.raises(ValueError, match=f"{OPTIONS[which][0]}: .*nonsense"):
         make(which, nonsense=1)

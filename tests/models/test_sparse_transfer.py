@@ -337,7 +337,9 @@ def test_what_is_wrong_is_named():
             ValueError, match=r"sparse_transfer: epsilon: expected a number in \(0, 1\], found"
         ):
             get("sparse_transfer", epsilon=epsilon)
-    with pytest.raises(ValueError, match="sparse_transfer: a2: expected a positive number, found -1"):
+    with pytest.raises(
+        ValueError, match="sparse_transfer: a2: expected a positive number from 1e-300 to 1e300, found -1"
+    ):
         get("sparse_transfer", a2=-1)
     with pytest.raises(ValueError, match="lengths: expected one of task, document, none, found 'page'"):
         get("sparse_transfer", lengths="page")

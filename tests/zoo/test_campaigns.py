@@ -59,8 +59,10 @@ def test_kill_at_a_random_moment(number, tmp_path, monkeypatch):
     monkeypatch.setattr(chain, "CHECKPOINT_SECONDS", 0.0)
     child = os.fork()
     if child == 0:
-        sample(*subject(name, variant), **kernel_run(variant), checkpoint=tmp_path / "run")
-        os._exit(0)
+        try:
+            sample(*subject(name, variant), **kernel_run(variant), checkpoint=tmp_path / "run")
+        finally:
+            os._exit(0)
     time.sleep(random.Random(number).uniform(0.0, 4.0 * seconds))  # checkpoints take their time too
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -72,11 +74,10 @@ def test_kill_at_a_random_moment(number, tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def compiled_once(tmp_path_factory):
     """Let JAX compile each program once in all runs."""
-    before = {name: jax.config.read(name) for name in ("jax_compilation_cache_dir",)}
+    before = jax.config.read("jax_compilation_cache_dir")
     jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("jax")))
     yield
-    for name, value in before.items():
-        jax.config.update(name, value)
+    jax.config.update("jax_compilation_cache_dir", before)
 
 
 BACKENDS = {

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 
+import jax
 import numpy as np
 import pytest
 import xarray as xr
@@ -94,6 +95,8 @@ def test_a_kernel_keeps_what_was_drawn(number):
     assert part.attrs["interrupted"] == 1
     assert same_start(part, whole) == 8
     assert whole.attrs["interrupted"] == 0
+    with pytest.raises(KeyboardInterrupt, match="before the last draw"):
+        sample(MODEL, CORPUS, **SETTINGS, progress=at(18, number), workers=1, partial=False)
 
 
 def test_a_kernel_stopped_while_tuning_says_what_was_kept(tmp_path):
@@ -107,7 +110,8 @@ def test_a_kernel_stopped_while_tuning_says_what_was_kept(tmp_path):
 
 
 def test_numpyro_keeps_what_was_drawn(monkeypatch):
-    compiled = nuts._compiled(MODEL, CORPUS, 2, 2, 10)
+    with jax.enable_x64(True):
+        compiled = nuts._compiled(MODEL, CORPUS, 2, 2, 10)
     monkeypatch.setattr(nuts, "_compiled", lambda *arguments: compiled)
     monkeypatch.setattr(nuts, "MOST_AT_ONCE", 4)
     settings = SETTINGS | {"backend": "numpyro"}

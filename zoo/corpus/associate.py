@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..memory import require_memory
 from .associations import Associations
 from .corpus import Corpus, CorpusError
 from .counts import to_counts
@@ -45,6 +46,7 @@ def associations_of(strength: Any, n_groups: int, most: int = 10) -> Association
     n_words = cells.shape[0]
     if cells.shape != (n_words, n_words):
         raise CorpusError(f"strength: expected a square matrix, found shape {cells.shape}")
+    require_memory(64 * n_words * n_groups, f"associations of {n_words:,} words in {n_groups:,} groups")
     bad = np.flatnonzero(~(np.isfinite(cells.data) & (cells.data >= 0)))
     if bad.size:
         row, column, value = (x[bad[0]] for x in (cells.row, cells.col, cells.data))
@@ -93,14 +95,27 @@ def cooccurrence(reference: Corpus, corpus: Corpus, window: int | None = 20) -> 
     return sparse.csr_array(scale @ together @ scale)
 
 
+def _renamed_counts(reference: Corpus, word_of: np.ndarray, n_words: int) -> sparse.csr_array:
+    """Count the words of the reference in terms of the corpus' vocabulary, float (D, V)."""
+    known = np.flatnonzero(word_of >= 0)
+    cells = (np.ones(known.size), (known, word_of[known]))
+    return sparse.csr_array(to_counts(reference) @ sparse.csr_array(cells, shape=(word_of.size, n_words)))
+
+
 def _in_documents(
     reference: Corpus, word_of: np.ndarray, n_words: int
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    known = np.flatnonzero(word_of >= 0)
-    cells = (np.ones(known.size), (known, word_of[known]))
-    renamed = to_counts(reference) @ sparse.csr_array(cells, shape=(word_of.size, n_words))
-    present = sparse.csr_array(renamed > 0, dtype=np.float64)
+    present = sparse.csr_array(_renamed_counts(reference, word_of, n_words) > 0, dtype=np.float64)
     return sparse.csr_array(present.T @ present), present.sum(axis=0)
+
+
+def _in_whole_documents(
+    reference: Corpus, word_of: np.ndarray, n_words: int
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """All pairs of tokens of a document lie in one window, however wide it is."""
+    counts = _renamed_counts(reference, word_of, n_words)
+    frequency = counts.sum(axis=0)
+    return sparse.csr_array(counts.T @ counts - sparse.diags_array(frequency)), frequency
 
 
 def _in_windows(
@@ -110,6 +125,8 @@ def _in_windows(
         raise CorpusError("reference: expected tokens in reading order for a window; count documents instead")
     if window < 2:
         raise CorpusError(f"window: expected at least 2 tokens, found {window}")
+    if window >= reference.doc_lengths.max(initial=0):
+        return _in_whole_documents(reference, word_of, n_words)
     words = word_of[reference.words]
     together = sparse.csr_array((n_words, n_words))
     for distance in range(1, window):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..memory import require_memory
 from .associations import Associations
 from .fields import (
     CorpusError,
@@ -148,6 +149,8 @@ class Corpus:
 
     def counts(self) -> np.ndarray:
         """Dense document-word counts, int64 (D, V); for small corpora."""
+        shape = f"counts of {self.n_documents:,} documents and {self.n_words:,} words"
+        require_memory(8 * self.n_documents * self.n_words, shape)
         cells = self.doc_of * self.n_words + self.words
         return np.bincount(cells, minlength=self.n_documents * self.n_words).reshape(-1, self.n_words)
 
@@ -214,18 +217,20 @@ class Corpus:
         )
 
     def split(self, by: str = "is_test") -> tuple["Corpus", "Corpus"]:
-        """Corpus of the documents where a boolean covariate is false, and of those where it is true.
+        """Corpus of the documents where a covariate is false, or 0, and of those where it is true, or 1.
 
         Raises
         ------
         CorpusError
-            If there is no covariate `by`, or if it is not boolean.
+            If there is no covariate `by`, or if it holds anything else.
         """
-        mask = self.covariates.get(by)
-        if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.ndim != 1:
+        values = self.covariates.get(by)
+        is_flag = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf"
+        if not is_flag or not np.isin(values, (0, 1)).all():
             raise CorpusError(
-                f"covariates[{by!r}]: expected one truth value a document to split the corpus by"
+                f"covariates[{by!r}]: expected a truth value, or 0 or 1, for each document to split by"
             )
+        mask = np.asarray(values, bool)
         return self.take(~mask), self.take(mask)
 
     def grouped(self, by: str) -> "Corpus":
@@ -290,6 +295,29 @@ class Corpus:
         to = np.array([number.get(name, 0) for name in self.group_names.tolist()], np.int64)
         return replace(
             self, group=to[self.group_of_doc], group_names=other.group_names, associations=other.associations
+        )
+
+    def in_terms_of(self, vocabulary: np.ndarray) -> "Corpus":
+        """Corpus of the tokens whose words stand in another vocabulary, str (V,), by its ids.
+
+        Associations are not kept.
+
+        Raises
+        ------
+        CorpusError
+            If a word stands in `vocabulary` twice.
+        """
+        place = {word: w for w, word in enumerate(vocabulary.tolist())}
+        if len(place) < vocabulary.size:
+            raise CorpusError("vocabulary: expected each word once, to find words in it")
+        words = np.array([place.get(word, -1) for word in self.vocabulary.tolist()])[self.words]
+        known = words >= 0
+        return replace(
+            self.keep(known),
+            words=words[known],
+            vocabulary=vocabulary,
+            n_words=vocabulary.size,
+            associations=None,
         )
 
     def digest(self) -> str:

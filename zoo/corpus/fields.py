@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-MOST_NAMES = 2**24
-"""Words are named w0, w1, … up to this many; a larger id without a vocabulary is taken for a mistake."""
+from ..memory import in_words, require_memory
+
+MOST_NAMES = 2**22
+"""Words and groups are numbered up to this many; a larger id without names is taken for a mistake."""
 
 type Covariate = np.ndarray | sparse.csr_array
 
@@ -50,6 +52,8 @@ def as_text(name: str, values: Any) -> np.ndarray:
     for i, item in enumerate(items):
         if not (isinstance(item, str) and _is_unicode(item)):
             raise CorpusError(f"{name}[{i}]: expected text, found {item!r}")
+        if "\0" in item:  # which netCDF cannot hold
+            raise CorpusError(f"{name}[{i}]: expected text without null characters, found {item!r}")
     return frozen(np.array(items, dtype=str))
 
 
@@ -119,9 +123,7 @@ def as_vocabulary(vocabulary: Any, n_words: int | None, words: np.ndarray) -> np
         n_words = int(words.max(initial=-1)) + 1 if n_words is None else n_words
         if not isinstance(n_words, int | np.integer):
             raise CorpusError(f"n_words: expected a whole number, found {n_words!r}")
-        if n_words > MOST_NAMES:
-            raise CorpusError(f"vocabulary: expected one for as many as {n_words} words, found none")
-        names = frozen(np.array([f"w{w}" for w in range(n_words)], dtype=str))
+        names = numbered("vocabulary", "w", n_words)
     if names.size == 0:
         raise CorpusError("vocabulary: expected at least one word, found none")
     return names
@@ -146,8 +148,9 @@ def as_groups(group: Any, names: Any, n_documents: int) -> tuple[np.ndarray | No
         raise CorpusError(f"group: expected one entry a document ({n_documents}), found {group.size}")
     _refuse("group", group, group < 0, "0 or more")
     if names is None:
-        names = _numbered("group", int(group.max(initial=-1)) + 1)
+        names = numbered("group_names", "group ", int(group.max(initial=-1)) + 1)
     names = as_text("group_names", names)
+    _refuse_repeated("group_names", names)
     _refuse("group", group, group >= names.size, f"one of {names.size} named groups")
     return group, names
 
@@ -175,7 +178,7 @@ def as_covariate_names(
         _check_covariate_names(key, covariates[key], out[key].size)
     for key, covariate in covariates.items():
         if not isinstance(covariate, np.ndarray) and key not in out:
-            out[key] = _numbered(key, covariate.shape[1])  # type: ignore[index]
+            out[key] = numbered(f"covariate_names[{key!r}]", f"{key} ", covariate.shape[1])  # type: ignore[index]
     return out
 
 
@@ -193,7 +196,7 @@ def _check_covariate_names(key: str, covariate: Any, n_names: int) -> None:
 
 
 def _as_indicators(name: str, values: Any) -> sparse.csr_array:
-    cells = sound_coo(name, values)
+    cells = sound_coo(name, values, "biuf")
     matrix = sparse.csr_array((cells.data.astype(np.float64), (cells.row, cells.col)), shape=cells.shape)
     matrix.eliminate_zeros()
     if not np.all(matrix.data == 1):
@@ -230,12 +233,21 @@ def _as_rows(name: str, values: Any) -> np.ndarray:
     return frozen(array.copy())
 
 
-def sound_coo(name: str, matrix: Any) -> Any:
-    """Cells of a dense or sparse matrix as coo_array; the pointers inside a sparse one are checked first."""
+POSITIONS = ("indptr", "indices", "row", "col", "offsets")
+"""Arrays of scipy's sparse matrices that say where the entries stand."""
+
+
+def sound_coo(name: str, matrix: Any, kinds: str = "iuf") -> Any:
+    """Cells of a dense or sparse matrix as coo_array; the pointers inside a sparse one are checked first.
+
+    Truth values are refused unless `kinds` has "b": as counts or strengths they are more likely a mistake.
+    """
     if matrix.ndim != 2:
         raise CorpusError(f"{name}: expected two dimensions, found shape {matrix.shape}")
-    if matrix.dtype.kind not in "biuf":
+    if matrix.dtype.kind not in kinds:
         raise CorpusError(f"{name}: expected numbers, found {matrix.dtype}")
+    for part in POSITIONS if sparse.issparse(matrix) else ():
+        check_positions(f"{name}: {part}", np.asarray(getattr(matrix, part, 0)))
     try:
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)
@@ -244,8 +256,31 @@ def sound_coo(name: str, matrix: Any) -> Any:
         raise CorpusError(f"{name}: expected a sound sparse matrix: {error}") from None
 
 
-def _numbered(name: str, size: int) -> np.ndarray:
-    return frozen(np.array([f"{name} {i}" for i in range(size)], dtype=str))
+def numbered(name: str, prefix: str, size: int) -> np.ndarray:
+    """Names ``prefix0, prefix1, …`` for what is not named, unless that is too many."""
+    digits = len(str(max(size - 1, 0)))
+    n_bytes = 4 * (len(prefix) + digits) * size
+    if size > MOST_NAMES:
+        raise CorpusError(
+            f"{name}: expected one for as many as {size:,}, found none; to number them would take "
+            f"{in_words(n_bytes)} of memory"
+        )
+    require_memory(2 * n_bytes, f"{name}: {size:,} of them")
+    return frozen(np.strings.add(prefix, np.arange(size).astype(f"U{digits}")))
+
+
+def _refuse_repeated(name: str, values: np.ndarray) -> None:
+    """Raise for the first entry that stands in `values` before."""
+    first = np.unique(values, return_index=True)[1]
+    if first.size < values.size:
+        i = int(np.setdiff1d(np.arange(values.size), first)[0])
+        raise CorpusError(f"{name}[{i}]: expected a name of its own, found {values[i].item()!r} again")
+
+
+def check_positions(name: str, positions: np.ndarray) -> None:
+    """Raise unless positions in a sparse matrix are whole numbers by their type: scipy cuts others off."""
+    if positions.dtype.kind not in "iu":
+        raise CorpusError(f"{name}: expected whole numbers, found {positions.dtype}")
 
 
 def as_array(name: str, values: Any) -> np.ndarray:

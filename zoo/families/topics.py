@@ -188,6 +188,10 @@ class TopicSide(HasSettings, ABC):
     def snapshot(self, room: Room, state: State) -> Latents:
         """Copy its latents and hyperparameters."""
 
+    def memory_of_chain(self, corpus: Corpus, n_topics: int, variant: str | None = None) -> Mapping[str, int]:
+        """Bytes of the large arrays that a chain has for words; see `Model.memory_of_chain`."""
+        return {}
+
     def prior_arrays(self) -> dict[str, tuple[float, float]]:
         """Parameters of every hyperparameter's prior, (0, 0) where it is fixed: as kernels take them."""
         return {

@@ -94,10 +94,6 @@ class TwoSidedModel(CollapsedTopicModel):
     def most_topics(self, design: Design) -> int:
         """How many topics can have tokens."""
 
-    @abstractmethod
-    def n_represented(self, latents: Latents) -> int:
-        """Count the topics that latents know of."""
-
     @property
     def opens_topics(self) -> bool:
         """Whether the number of topics changes from draw to draw."""
@@ -130,20 +126,26 @@ class TwoSidedModel(CollapsedTopicModel):
             for name, value in self.hyperparameters().items()
         }
 
+    @override
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        n_topics = 1 if self.opens_topics else self.most_topics(Design.of(corpus))
+        of_topics = self.topics.memory_of_chain(corpus, n_topics, variant)
+        return super().memory_of_chain(corpus, variant) | of_topics
+
     def only_represented(self, latents: Latents) -> Latents:
         """Without hyperparameters of topics that are not represented."""
-        return self.topics.selected(latents, slice(self.n_represented(latents)))
+        return self.topics.selected(latents, slice(self.n_topics_of(latents)))
 
     @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         hyper = self.draw_hyperparameters(design, rng)
         latents = self.only_represented(self.draw_topics(design, hyper, rng) | hyper)
-        words, of_topics = self.topics.draw_words(latents, self.n_represented(latents), design, rng)
+        words, of_topics = self.topics.draw_words(latents, self.n_topics_of(latents), design, rng)
         return Simulation(latents | of_topics, design.corpus(words))
 
     @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
-        return design.corpus(self.topics.redraw_words(latents, self.n_represented(latents), design, rng))
+        return design.corpus(self.topics.redraw_words(latents, self.n_topics_of(latents), design, rng))
 
     @override
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
@@ -163,7 +165,7 @@ class TwoSidedModel(CollapsedTopicModel):
 
     @override
     def word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
-        return self.topics.word_probabilities(latents, corpus, self.n_represented(latents), words)
+        return self.topics.word_probabilities(latents, corpus, self.n_topics_of(latents), words)
 
     @override
     def new_word_probabilities(self, corpus: Corpus, words: np.ndarray) -> np.ndarray:
@@ -287,7 +289,7 @@ class TwoSidedModel(CollapsedTopicModel):
             rows = model.document_rows(corpus)
             tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, rows, latents["z"])
             documents = model.load_documents(room, latents, corpus)
-            capacity, n_topics = documents.prior.shape[1], model.n_represented(latents)
+            capacity, n_topics = documents.prior.shape[1], model.n_topics_of(latents)
             topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, sampler.scheme)
             return own_sweeps.make_state(tokens, documents, topics)
 

@@ -15,7 +15,7 @@ segments and covariates are lost. Text files may be compressed (``*.gz``) for re
 """
 
 from collections.abc import Callable
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,7 +79,7 @@ def read_corpus(
     CorpusError
         One line: the file, the place in it, and what was expected.
     """
-    path = Path(path)
+    path = as_path(path)
     with located(path):
         if not path.exists():
             raise CorpusError("no such file or folder")
@@ -108,13 +108,20 @@ def write_corpus(corpus: Corpus, path: str | PathLike[str], *, format: str | Non
     CorpusError
         If the format cannot hold this corpus, or if the file cannot be written.
     """
-    path = Path(path)
+    path = as_path(path)
     with located(path):
         name = _format_of(path, format)
         write = FORMATS[name].write
         if write is None:
             raise CorpusError(f"cannot write {name}: a corpus does not keep its text")
         write(corpus, path)
+
+
+def as_path(path: str | PathLike[str]) -> Path:
+    """Path, unless it is empty: that would be taken for the current folder."""
+    if not fspath(path):
+        raise CorpusError("path: expected the name of a file or folder, found an empty one")
+    return Path(path)
 
 
 def _format_of(path: Path, format: str | None) -> str:

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..corpus import Corpus, CorpusError
 from ..corpus.associations import Associations
-from ..corpus.fields import Covariate, indicators_of
+from ..corpus.fields import Covariate, as_integers, check_positions, indicators_of
 from ..files import replace_on_success
 from .bow import from_counts
 from .plain import located, read_vocabulary
@@ -25,6 +25,14 @@ from .plain import located, read_vocabulary
 REQUIRED = ("words", "doc_ptr", "vocab")
 OPTIONAL = ("group", "group_names", "segment_ptr", "in_order")
 ASSOCIATIONS = ("row_ptr", "column", "weight")
+SPARSE_FORMATS = {
+    "csr": ("indices", "indptr"),
+    "csc": ("indices", "indptr"),
+    "bsr": ("indices", "indptr"),
+    "coo": ("row", "col"),
+    "dia": ("offsets",),
+}
+"""Arrays of positions in each format of `scipy.sparse.save_npz`."""
 
 DAMAGE = (
     ArithmeticError, EOFError, LookupError, MemoryError, NotImplementedError, RuntimeError, SyntaxError,
@@ -37,7 +45,7 @@ def read_npz(path: Path) -> Corpus:
     """Read an archive of this package, or one of `scipy.sparse.save_npz`."""
     arrays = _read_arrays(path)
     if "words" not in arrays and {"format", "shape", "data"} <= arrays.keys():
-        return from_counts(_sparse_matrix(path), read_vocabulary(path))
+        return from_counts(_sparse_matrix(arrays), read_vocabulary(path))
     for name in REQUIRED:
         if name not in arrays:
             raise CorpusError(f"expected arrays {', '.join(REQUIRED)}; {name} is missing")
@@ -83,12 +91,28 @@ def _reason(error: Exception) -> str:
 def read_sparse(path: Path) -> Any:
     """Read a matrix that `scipy.sparse.save_npz` wrote."""
     with located(path):
-        return _sparse_matrix(path)
+        return _sparse_matrix(_read_arrays(path))
 
 
-def _sparse_matrix(path: Path) -> Any:
+def _sparse_matrix(arrays: dict[str, np.ndarray]) -> Any:
+    """Matrix in the arrays of `scipy.sparse.save_npz`, whose own reader takes what it finds for positions."""
     try:
-        return sparse.load_npz(path)
+        kind = str(np.char.decode(arrays["format"].astype("S")).item())
+        if kind not in SPARSE_FORMATS:
+            raise CorpusError(f"format: expected one of {', '.join(SPARSE_FORMATS)}, found {kind!r}")
+        names = SPARSE_FORMATS[kind]
+        for name in names:
+            if name not in arrays:
+                raise CorpusError(f"expected arrays {', '.join(names)}; {name} is missing")
+            check_positions(name, arrays[name])
+        shape = tuple(as_integers("shape", arrays["shape"], np.int64).tolist())
+        data, positions = arrays["data"], tuple(arrays[name] for name in names)
+        if kind == "coo":
+            return sparse.coo_array((data, positions), shape=shape)
+        matrix: Any = getattr(sparse, f"{kind}_array")
+        return matrix((data, *positions), shape=shape)
+    except CorpusError as error:
+        raise CorpusError(f"expected a sparse matrix of scipy.sparse.save_npz: {error}") from None
     except DAMAGE as error:
         raise CorpusError(f"expected a sparse matrix of scipy.sparse.save_npz: {_reason(error)}") from None
 

@@ -10,9 +10,13 @@ from scipy import sparse
 from ..corpus import Corpus, CorpusError
 from ..corpus.counts import MOST_TOKENS, to_counts
 from ..corpus.fields import as_array, as_text, sound_coo
+from ..memory import in_words, require_memory
 
 if TYPE_CHECKING:
     from gensim.corpora import Dictionary
+
+BYTES_A_TOKEN, BYTES_A_DOCUMENT = 24, 48
+"""What a corpus takes while it is made."""
 
 
 def from_counts(counts: Any, vocabulary: Any = None, **fields: Any) -> Corpus:
@@ -32,11 +36,19 @@ def from_counts(counts: Any, vocabulary: Any = None, **fields: Any) -> Corpus:
     CorpusError
         Names the row and column that is negative, fractional or NaN.
     """
-    cells = sound_coo("counts", counts if sparse.issparse(counts) else as_array("counts", counts))
+    counts = counts if sparse.issparse(counts) else as_array("counts", counts)
+    if counts.ndim == 2:
+        require_memory(BYTES_A_DOCUMENT * counts.shape[0], f"{counts.shape[0]:,} documents")
+    cells = sound_coo("counts", counts)
     _check_counts(cells)
     csr: Any = sparse.csr_array((cells.data.astype(np.int64), (cells.row, cells.col)), shape=cells.shape)
-    if csr.data.sum(dtype=float) > MOST_TOKENS:
-        raise CorpusError(f"counts: expected at most {MOST_TOKENS} tokens, found more")
+    n_tokens = int(csr.data.sum())
+    if n_tokens > MOST_TOKENS:
+        raise CorpusError(
+            f"counts: expected at most {MOST_TOKENS:,} tokens, found {n_tokens:,}, which would take "
+            f"{in_words(BYTES_A_TOKEN * n_tokens)} of memory"
+        )
+    require_memory(BYTES_A_TOKEN * n_tokens, f"{n_tokens:,} tokens")
     return Corpus(
         words=np.repeat(csr.indices, csr.data),
         doc_ptr=np.concatenate([[0], np.cumsum(csr.sum(axis=1))]),

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..corpus import CorpusError
 from ..files import replace_on_success
+from ..memory import TooLarge
 
 
 @contextmanager
@@ -18,7 +19,7 @@ def located(path: Path) -> Iterator[None]:
     """Begin every message with the file that it is about, and say in one line what the system refuses."""
     try:
         yield
-    except CorpusError as error:
+    except (CorpusError, TooLarge) as error:
         raise CorpusError(f"{path}: {error}") from None
     except OSError as error:
         raise CorpusError(f"{path}: {error.strerror or error}") from None

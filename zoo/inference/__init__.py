@@ -2,8 +2,9 @@
 
 from .backends import BACKENDS
 from .checkpoint import CheckpointError
+from .fits import expected_size, load, rescue, save
 from .interrupt import held_signals
-from .results import ResultsError, corpus_of, expected_size, latents_of, load, model_of, rescue, save
+from .results import ResultsError, corpus_of, latents_of, model_of
 from .sampling import check, sample
 
 __all__ = [

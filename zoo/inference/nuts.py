@@ -81,8 +81,11 @@ def run(
             kept = slice(size if done >= tune else 0)
             parts.append({name: values[:, kept] for name, values in jax.device_get(found).items()})
             done += size
-            if time.perf_counter() - started < SECONDS_AT_ONCE / 2:
+            seconds = time.perf_counter() - started
+            if seconds < SECONDS_AT_ONCE / 2:
                 at_once = min(2 * at_once, MOST_AT_ONCE)
+            elif seconds > SECONDS_AT_ONCE:
+                at_once = max(1, at_once // 2)
             for chain in range(chains):
                 progress(chain, done, total, "tuning" if done <= tune else "")
     cpu_seconds = time.process_time() - cpu_start

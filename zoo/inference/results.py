@@ -1,10 +1,7 @@
 """Draws as an ``xarray.DataTree`` in the conventions of ArviZ 1.x, and back."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +9,6 @@ import xarray as xr
 
 from ..contract import Latents, Model, Prior, Probes
 from ..corpus import Corpus
-from ..files import replace_on_success
 from ..models import get
 from ..priors import PRIORS
 from .chain import Record
@@ -25,6 +21,10 @@ DIMENSIONS = {
     "predictive": ("cell",),
 }
 """Of what every model has; see `Model.dimensions` for the others."""
+
+
+CHANGING = {"stick", "represented"}
+"""Axes over topics whose length changes from draw to draw; see `Model.dimensions`."""
 
 
 class ResultsError(ValueError):
@@ -156,70 +156,7 @@ def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
             latents: Latents = {}
             for name in map(str, kept.data_vars):
                 value = kept[name].values[c, j]
-                if {"stick", "represented"} & set(kept[name].dims):
+                if CHANGING & set(kept[name].dims):
                     value = value[..., ~np.isnan(value).reshape(-1, value.shape[-1]).any(axis=0)]
                 latents[name] = value.astype(np.int64) if value.dtype.kind == "i" else np.asarray(value)
             yield c, j, latents
-
-
-def save(tree: xr.DataTree, path: str | Path) -> None:
-    """Write `tree` as netCDF (HDF5), whole or not at all."""
-    compressed = {"zlib": True, "complevel": 4}
-    encoding = {
-        f"/{group}": {
-            name: compressed for name, v in node.data_vars.items() if v.dtype.kind in "fi" and v.ndim
-        }
-        for group, node in tree.children.items()
-    }
-    with replace_on_success(path) as temporary:
-        tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
-
-
-def rescue(tree: xr.DataTree) -> Path:
-    """Write draws, which could not be written where they belong, to the first place where they can be.
-
-    Returns
-    -------
-    Path
-        In the current folder, that of temporary files or the user's own.
-
-    Raises
-    ------
-    OSError
-        There is no such place.
-    """
-    for folder in (Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
-        path = folder / f"bnpzoo-rescued-{os.getpid()}.nc"
-        try:
-            save(tree, path)
-        except (OSError, RuntimeError):  # HDF5 has both for a disk that is full
-            continue
-        return path
-    raise OSError("the draws could not be written anywhere; they are lost")
-
-
-def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> int:
-    """Bytes that draws take on disk before they are compressed, to within a factor of two or three."""
-    quantities = 100 * chains * draws
-    latents = 2 * corpus.n_tokens * chains * min(keep, draws)
-    return 8 * (quantities + latents + 2 * corpus.n_tokens + corpus.n_words)
-
-
-def load(path: str | Path) -> xr.DataTree:
-    """Read what `save` wrote, into memory.
-
-    Raises
-    ------
-    ResultsError
-        If there is no such file, or it holds no draws of a bnpzoo model.
-    """
-    try:
-        with xr.open_datatree(path, engine="h5netcdf") as tree:
-            tree = tree.load()
-    except FileNotFoundError:
-        raise ResultsError(f"{path}: there is no such file") from None
-    except (OSError, ValueError, KeyError) as error:
-        raise ResultsError(f"{path}: expected draws as netCDF: {str(error).splitlines()[0]}") from None
-    if "model" not in tree.attrs:
-        raise ResultsError(f"{path}: expected draws of a bnpzoo model, found none")
-    return tree

@@ -18,6 +18,7 @@ from .backends import Backend, Run, backend_by_name
 from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
 from .interrupt import Stop, held_signals
+from .needs import check_memory
 from .progress import Report, bars, silent
 from .results import assemble, describe
 
@@ -43,6 +44,7 @@ def sample(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     paranoid: bool = False,
+    partial: bool = True,
 ) -> xr.DataTree:
     """Draw from the posterior of `model` given `corpus`.
 
@@ -74,6 +76,8 @@ def sample(
         Go on from the checkpoints in `checkpoint`; the draws are those of a run that was never stopped.
     paranoid : bool
         Recount every statistic of the kernels after every sweep.
+    partial : bool
+        Whether to return what was drawn, rather than to raise KeyboardInterrupt, when the run is stopped.
 
     Returns
     -------
@@ -88,7 +92,7 @@ def sample(
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C or SIGTERM before the first draw; says what was kept.
+        After Ctrl-C or SIGTERM before the first draw, or unless `partial`; says what was kept.
     ValueError
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
@@ -97,6 +101,7 @@ def sample(
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     schedule = Schedule(tune, draws, thin, keep)
+    check_memory(model, corpus, backend, variant, truncation, chains, schedule)
     probes = Probes.of(corpus)
     started = time.perf_counter()
     display = bars(chains) if progress is True else nullcontext(progress or silent)
@@ -119,8 +124,8 @@ def sample(
             )
     interrupted = len(records) < chains or any(len(record.seconds) < draws for record in records)
     records = [record for record in records if record.seconds]
-    if not records:
-        raise KeyboardInterrupt(_nothing_drawn(checkpoint))
+    if not records or (interrupted and not partial):
+        raise KeyboardInterrupt(_stopped(checkpoint, records))
     attributes = {
         "variant": variant,
         "backend": backend,
@@ -173,6 +178,7 @@ def _checked(
         raise ValueError("checkpoint: expected the name of a folder, found an empty one")
     if resume and checkpoint is None:
         raise ValueError("resume: expected a checkpoint to go on from")
+    check_memory(model, corpus, backend, variant, truncation)
     engine.check(model, {"variant": variant, "truncation": truncation, "checkpoint": checkpoint})
     return engine
 
@@ -232,11 +238,11 @@ def _in_threads(chains: list[Chain], workers: int, stop: Stop, report: Report) -
     return [future.result() for future in futures]
 
 
-def _nothing_drawn(checkpoint: str | Path | None) -> str:
-    """Say what is left of a run that was stopped before its first draw."""
-    if checkpoint is None:
-        return "stopped before the first draw; nothing was kept"
-    return f"stopped before the first draw; the chains can be resumed from {checkpoint}"
+def _stopped(checkpoint: str | Path | None, records: list[Record]) -> str:
+    """Say what is left of a run that was stopped and returns no draws."""
+    when = "before the last draw" if records else "before the first draw"
+    kept = "nothing was kept" if checkpoint is None else f"the chains can be resumed from {checkpoint}"
+    return f"stopped {when}; {kept}"
 
 
 def _reference(

@@ -112,6 +112,17 @@ class Cclda(FiniteFamily):
     def dimensions(self) -> Mapping[str, tuple[str, ...]]:
         return {"own": ("token",), **super().dimensions}
 
+    @override
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+        """See `Model.range_of_tokens`; a word is shared, or the collection's own."""
+        return (0, 1) if name == "own" else super().range_of_tokens(name, corpus)
+
+    @override
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """See `Model.memory_of_chain`; counts of all words are dense."""
+        counts = 4 * (1 + corpus.n_groups) * corpus.n_words * self.n_topics
+        return super().memory_of_chain(corpus, variant) | {"counts of words": counts}
+
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a collection."""
         return design.n_groups if name == "alpha" else None

@@ -128,7 +128,7 @@ class Focused(TwoSidedModel):
         return int(np.sum(design.doc_lengths))
 
     @override
-    def n_represented(self, latents: Latents) -> int:
+    def n_topics_of(self, latents: Latents) -> int:
         return latents["strength"].size
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:

@@ -76,6 +76,11 @@ class GroupLda(LdaFamily):
         """Return the collections of the documents; raise an error where the corpus has none."""
         return collections_of(self.card.id, group)
 
+    @override
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        needs = super().memory_of_chain(corpus, variant)
+        return {name: corpus.n_groups * n_bytes for name, n_bytes in needs.items()}
+
     def may_have(self, n_groups: int) -> np.ndarray:
         """K topics of its own for each collection, bool (G, G K)."""
         return np.repeat(np.eye(n_groups, dtype=bool), self.n_topics, axis=1)

@@ -143,10 +143,6 @@ class SparseTransfer(TwoSidedModel):
         """See `TwoSidedModel.most_topics`: as many as there are tokens."""
         return int(np.sum(design.doc_lengths))
 
-    @override
-    def n_represented(self, latents: Latents) -> int:
-        return latents["shape"].size
-
     def tasks(self, group: np.ndarray | None) -> np.ndarray:
         """Tasks of the documents; an error where the corpus has none."""
         if group is None:
@@ -223,6 +219,10 @@ class SparseTransfer(TwoSidedModel):
             "shape": np.zeros(0),
         }
 
+    @override
+    def n_topics_of(self, latents: Latents) -> int:
+        return latents["shape"].size
+
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Weights of the topics of each task; a task has no others."""
         return np.pad(np.exp(latents["log_weight"]), [(0, 0), (0, 1)])
@@ -271,7 +271,7 @@ class SparseTransfer(TwoSidedModel):
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `Model.quantities`; besides, how many topics and pairs of task and topic there are.
 
-        ``n_pairs`` counts pairs with tokens and ``n_on`` all that are on, ``n_represented`` topics with their
+        ``n_pairs`` counts pairs with tokens and ``n_on`` all that are on, ``n_topics_of`` topics with their
         ghosts; ``mass`` is the sum of each task's weights, ``mean_shape`` the mean over topics in use.
         """
         log_weight, shape = latents["log_weight"], latents["shape"]
@@ -279,7 +279,7 @@ class SparseTransfer(TwoSidedModel):
         in_task = np.array([counts[corpus.group_of_doc == c].sum(axis=0) for c in range(corpus.n_groups)])
         in_use = counts.sum(axis=0) > 0
         return super().quantities(latents, corpus, probes) | {
-            "n_represented": np.asarray(float(shape.size)),
+            "n_topics_of": np.asarray(float(shape.size)),
             "n_pairs": np.asarray(float(np.count_nonzero(in_task))),
             "n_on": np.asarray(float(np.count_nonzero(log_weight > -np.inf))),
             "mass": np.exp(log_weight).sum(axis=1),

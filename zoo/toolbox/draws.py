@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..contract import Hyperparameter, Prior
+from ..memory import require_memory
 
 
 def log_gamma(
@@ -35,6 +36,7 @@ def draw_words(
     z: np.ndarray, n_topics: int, n_words: int, eta: float, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw a word for each token, from topics drawn from Dirichlet(`eta`)."""
+    require_memory(24 * n_topics * n_words, f"{n_topics:,} topics of {n_words:,} words")
     topics = np.array([draw_dirichlet(np.full(n_words, eta), rng) for _ in range(n_topics)])
     topics = np.cumsum(topics.reshape(n_topics, n_words), axis=1)
     u = rng.random(z.size)

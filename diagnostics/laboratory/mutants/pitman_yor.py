@@ -179,8 +179,8 @@ PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "document-count-kept",
         "tokens",
-        "        scratch.doc_count[old] -= 1\n    n_topics, in_document",
-        "    n_topics, in_document",
+        "        scratch.doc_count[old] -= 1\n    n_topics, own = topi",
+        "    n_topics, own = topi",
         "the dense step does not take a token out of the counts of its document",
         "dense",
     ),

@@ -21,7 +21,8 @@ def calls(monkeypatch):
         made.append((backend, truncation))
         tree = sample(model, corpus, seed=len(made), tune=1, draws=8, chains=4)
         tree.attrs |= {"backend": backend, "truncation": "" if truncation is None else truncation}
-        tree.attrs["interrupted"] = int(len(made) == fake.stopped_at)
+        if len(made) == fake.stopped_at:
+            raise KeyboardInterrupt
         return tree
 
     fake.stopped_at = 0

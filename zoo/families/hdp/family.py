@@ -32,10 +32,6 @@ class HdpFamily(TwoSidedModel):
         """See `TwoSidedModel.most_topics`: as many as there are tokens."""
         return int(np.sum(design.doc_lengths))
 
-    @override
-    def n_represented(self, latents: Latents) -> int:
-        return len(latents["root"]) - 1
-
     @abstractmethod
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """Group of each document as the model sees it, int (D,)."""
@@ -47,6 +43,11 @@ class HdpFamily(TwoSidedModel):
     @abstractmethod
     def tasks_of(self, latents: Latents) -> np.ndarray:
         """Sticks of each group, float (G, K + 1)."""
+
+    @override
+    def n_topics_of(self, latents: Latents) -> int:
+        """See `Model.n_topics_of`; the last stick is the rest."""
+        return latents["root"].size - 1
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """alpha[g] * tasks[g]."""

@@ -12,10 +12,17 @@ from ....kernels.lda import documents
 from ....kernels.toolbox.sides import State
 from ...contract import Design, Hyperparameter, Latents, Room
 from ...corpus import Corpus, CorpusError
+from ...memory import in_words
 from ...toolbox.draws import draw_dirichlet
 from ..collapsed import CollapsedTopicModel, prior_arrays
 from ..two_sided import TwoSidedModel
 from . import reference
+
+MOST_TOPICS = 2**20
+"""More are taken for a mistake."""
+
+BYTES_A_TOPIC = 64
+"""What a sampler keeps of each topic at least."""
 
 
 def collections_of(model_id: str, group: np.ndarray | None) -> np.ndarray:
@@ -50,9 +57,28 @@ class FiniteFamily(CollapsedTopicModel):
 
     @override
     def __post_init__(self):
-        if not isinstance(self.n_topics, Integral) or self.n_topics < 1:
+        if not isinstance(self.n_topics, Integral) or isinstance(self.n_topics, bool) or self.n_topics < 1:
             raise ValueError(f"n_topics: expected a whole number, 1 or more, found {self.n_topics}")
+        if self.n_topics > MOST_TOPICS:
+            raise ValueError(
+                f"n_topics: expected at most {MOST_TOPICS:,}, found {self.n_topics:,}, which would take "
+                f"{in_words(BYTES_A_TOPIC * int(self.n_topics))} of memory or more"
+            )
+        object.__setattr__(self, "n_topics", int(self.n_topics))  # JSON does not know NumPy's
         super().__post_init__()
+
+    @override
+    def n_topics_of(self, latents: Latents) -> int:
+        return self.prior_of(latents["alpha"]).shape[1]
+
+    @override
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        return {"topics of groups": (BYTES_A_TOPIC + 9 * corpus.n_groups) * self.n_topics}
+
+    @override
+    def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
+        """See `Model.memory_of_reference`; the number of topics is the model's own."""
+        return super().memory_of_reference(corpus, self.n_topics)
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Alpha for every topic that a group's documents may have, and nothing beside them."""
@@ -109,10 +135,6 @@ class LdaFamily(TwoSidedModel, FiniteFamily):
     @override
     def most_topics(self, design: Design) -> int:
         return self.may_have(design.n_groups).shape[1]
-
-    @override
-    def n_represented(self, latents: Latents) -> int:
-        return self.prior_of(latents["alpha"]).shape[1]
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:

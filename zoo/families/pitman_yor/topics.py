@@ -19,10 +19,12 @@ from scipy.special import gammaln
 
 from ....kernels.pitman_yor import counts, explicit, topics
 from ....kernels.toolbox.sides import State, Tokens
+from ....kernels.toolbox.stirling import MOST_IN_DOUBLE
 from ...contract import Design, Gamma, Hyperparameter, Latents, Quantities, Room
 from ...corpus import Corpus, CorpusError
 from ...corpus.associations import Associations
-from ...priors import Beta, Range
+from ...memory import require_memory
+from ...priors import LEAST, Beta, Range
 from ...settings import setting
 from ...toolbox.draws import draw_dirichlet
 from ...toolbox.laws import log_sequences, topic_word_counts
@@ -84,7 +86,7 @@ class PitmanYor(TopicSide):
         """See `HasSettings.range_of`; b may be negative where a is fixed, above -a."""
         if name == "b" and isinstance(self.a, Real):
             least = -self.a
-            return Range(lambda b: least < b < np.inf, f"a number above {least:g}", Gamma)
+            return Range(lambda b: least < b <= 1.0 / LEAST, f"a number above {least:g}", Gamma)
         return super().range_of(name)
 
     @property
@@ -129,6 +131,9 @@ class PitmanYor(TopicSide):
         base, associations = self.base_of_group(design.n_groups), self.associations_of(design)
         shape = (int(base.max()) + 1, n_topics)
         shapes = np.full(design.n_words, float(latents["eta"]))
+        require_memory(
+            24 * int(np.prod(shape)) * design.n_words, f"{shape} topics of {design.n_words:,} words"
+        )
         phi0 = np.reshape([draw_dirichlet(shapes, rng) for _ in range(np.prod(shape))], (*shape, -1))
         words, association = np.zeros(z.size, np.int32), np.full(z.size, -1)
         restaurant = _restaurants(z, n_topics, design)
@@ -317,6 +322,21 @@ class PitmanYor(TopicSide):
             "dense": Sampler(every_topic, dense, "forced", "reversible"),
             "explicit": Sampler(given_bases, _explicit, "forced", "augmented", opens_topics=False),
         }
+
+    @override
+    def memory_of_chain(self, corpus: Corpus, n_topics: int, variant: str | None = None) -> Mapping[str, int]:
+        """See `TopicSide.memory_of_chain`; ratios are as many as the commonest word has tokens, squared."""
+        cells = _token_groups(corpus) * corpus.n_words + corpus.words
+        commonest = int(np.unique(cells, return_counts=True)[1].max(initial=0))
+        ratio = 8 if commonest <= MOST_IN_DOUBLE else 4
+        n_bases = int(self.base_of_group(corpus.n_groups).max()) + 1
+        needs = {
+            "the table of Stirling ratios": ratio * (commonest * (commonest - 1) // 2),
+            "words of groups": 12 * corpus.n_groups * corpus.n_words,
+        }
+        if variant in ("tables", "explicit"):
+            needs["words of bases"] = 8 * n_bases * corpus.n_words * n_topics
+        return needs
 
     @override
     def load(

@@ -218,9 +218,15 @@ def test_a_large_discount_gives_every_token_a_table():
         ({"a": 1.0}, r"hpyp: a: expected a number in \[0, 1\) or a Beta prior, found 1.0"),
         ({"a": Gamma()}, r"hpyp: a: expected a number in \[0, 1\) or a Beta prior, found Gamma"),
         ({"b": -0.7}, "hpyp: b: expected a number above -0.7 or a Gamma prior, found -0.7"),
-        ({"b": 0.0, "a": Beta()}, "hpyp: b: expected a positive number or a Gamma prior, found 0.0"),
+        (
+            {"b": 0.0, "a": Beta()},
+            "hpyp: b: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found 0.0",
+        ),
         ({"b": np.nan}, "hpyp: b: expected a number above -0.7"),
-        ({"eta": Beta()}, "hpyp: eta: expected a positive number or a Gamma prior, found Beta"),
+        (
+            {"eta": Beta()},
+            "hpyp: eta: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found Beta",
+        ),
         ({"n_topics": 0}, "n_topics: expected a whole number, 1 or more, found 0"),
         ({"n_topics": Gamma(1.0, 1.0)}, r"n_topics: expected a whole number, 1 or more, found Gamma\("),
     ],

@@ -1,0 +1,134 @@
+"""Fits as files: netCDF with a seal after it, by which damage is told from a fit."""
+
+import hashlib
+import os
+import tempfile
+import warnings
+from os import PathLike
+from pathlib import Path
+
+import xarray as xr
+
+from ..corpus import Corpus
+from ..files import replace_on_success
+from ..memory import TooLarge, require_memory
+from .results import ResultsError
+from .schema import check_fit
+
+SEAL = b"\nbnpzoo sha256 "
+"""Stands after the last byte of HDF5, which does not look there, and before the digest of all these bytes."""
+
+_SEAL_SIZE = len(SEAL) + 64 + 1
+_CHUNK = 2**20
+
+
+def save(tree: xr.DataTree, path: str | PathLike[str]) -> None:
+    """Write `tree` as netCDF (HDF5), whole or not at all."""
+    compressed = {"zlib": True, "complevel": 4}
+    encoding = {
+        f"/{group}": {
+            name: compressed for name, v in node.data_vars.items() if v.dtype.kind in "fi" and v.ndim
+        }
+        for group, node in tree.children.items()
+    }
+    with replace_on_success(_as_path(path)) as temporary:
+        tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
+        digest = _digest(temporary, temporary.stat().st_size)
+        with temporary.open("ab") as file:
+            file.write(SEAL + digest + b"\n")
+
+
+def rescue(tree: xr.DataTree) -> Path:
+    """Write draws, which could not be written where they belong, to the first place where they can be.
+
+    Returns
+    -------
+    Path
+        In the current folder, that of temporary files or the user's own.
+
+    Raises
+    ------
+    OSError
+        There is no such place.
+    """
+    for folder in (Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
+        path = folder / f"bnpzoo-rescued-{os.getpid()}.nc"
+        try:
+            save(tree, path)
+        except (OSError, RuntimeError):  # HDF5 has both for a disk that is full
+            continue
+        return path
+    raise OSError("the draws could not be written anywhere; they are lost")
+
+
+def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> int:
+    """Bytes that draws take on disk before they are compressed, to within a factor of two or three."""
+    quantities = 100 * chains * draws
+    latents = 2 * corpus.n_tokens * chains * min(keep, draws)
+    return 8 * (quantities + latents + 2 * corpus.n_tokens + corpus.n_words)
+
+
+def load(path: str | PathLike[str]) -> xr.DataTree:
+    """Read what `save` wrote, into memory.
+
+    A fit that another program has written again has no seal; what it holds is checked all the same.
+
+    Raises
+    ------
+    ResultsError
+        There is no such file, it is damaged, or it holds no fit of a bnpzoo model.
+    """
+    path = _as_path(path)
+    try:
+        _check_seal(path)
+        tree = _read(path)
+        check_fit(tree)
+    except (ResultsError, TooLarge) as error:
+        raise ResultsError(f"{path}: {_one_line(error)}") from None
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or _one_line(error)}") from None
+    return tree
+
+
+def _read(path: Path) -> xr.DataTree:
+    try:
+        with warnings.catch_warnings(action="ignore"), xr.open_datatree(path, engine="h5netcdf") as tree:
+            require_memory(sum(node.dataset.nbytes for node in tree.subtree), "the arrays of this fit")
+            return tree.load()
+    except TooLarge:
+        raise
+    except Exception as error:  # there is no telling what the libraries raise on bytes that are no fit
+        raise ResultsError(f"expected a fit as netCDF, found none: {_one_line(error)}") from None
+
+
+def _check_seal(path: Path) -> None:
+    """Raise where a file has a seal and other bytes before it than when it was sealed."""
+    size = os.path.getsize(path)
+    with path.open("rb") as file:
+        file.seek(max(0, size - _SEAL_SIZE))
+        seal = file.read()
+    is_sealed = len(seal) == _SEAL_SIZE and seal.startswith(SEAL)
+    if is_sealed and seal[len(SEAL) : -1] != _digest(path, size - _SEAL_SIZE):
+        raise ResultsError("expected the fit that was written, found a damaged one: its checksum differs")
+
+
+def _digest(path: Path, size: int) -> bytes:
+    """SHA-256 of the first `size` bytes of a file, in hexadecimal."""
+    sha = hashlib.sha256()
+    with path.open("rb") as file:
+        while size > 0 and (chunk := file.read(min(size, _CHUNK))):
+            sha.update(chunk)
+            size -= len(chunk)
+    return sha.hexdigest().encode()
+
+
+def _as_path(path: str | PathLike[str]) -> Path:
+    if not os.fspath(path):
+        raise ResultsError("path: expected the name of a fit, found an empty one")
+    return Path(path)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
