@@ -104,4 +104,4 @@ def test_wrong_houses_are_seen():
     assert upward(between_rooms(wrong, "zoo"), FLOORS["zoo"]) == [("priors", "models")]
     assert circle({"a": {"b"}, "b": {"a"}}) is not None
     assert "zoo.corpus.corpus" in GRAPH["zoo.corpus"]
-    assert "kernels.toolbox.jit" in GRAPH["kernels.lda.documents"]
+    assert "kernels.toolbox.sides" in GRAPH["kernels.lda.documents"]
