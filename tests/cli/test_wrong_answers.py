@@ -7,7 +7,7 @@ import pytest
 from bnpzoo import Corpus
 from bnpzoo.cli.console import with_error
 from bnpzoo.diagnostics.compare import compare
-from bnpzoo.diagnostics.heldout import document_completion, unigram
+from bnpzoo.diagnostics.heldout.scores import document_completion, unigram
 from bnpzoo.zoo import models
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.formats import from_counts, read_corpus, write_corpus
