@@ -129,7 +129,9 @@ class CollapsedTopicModel(Model):
             words = np.concatenate([words, np.broadcast_to(unseen, (len(words), *unseen.shape[1:]))], axis=1)
         else:
             prior = prior[:, :-1]
-        return FrozenTopics(words[0] if len(words) == 1 else words, prior)
+        if len(words) == 1:
+            return FrozenTopics(words[0], prior)
+        return FrozenTopics(words, np.array(np.broadcast_to(prior, (len(words), prior.shape[1]))))
 
     @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:

@@ -70,6 +70,21 @@ def test_transformed_topics_need_associations():
         get("hdp", topics="pitman-yor", transformed=True).simulate(DESIGN, np.random.default_rng(0))
 
 
+@pytest.mark.parametrize("model_id", ["lda", "hdp", "mt_hdp"])
+def test_new_documents_are_predicted_by_the_topics_of_their_group(model_id):
+    model, rng = get(model_id, topics="pitman-yor").set_to("fixed"), np.random.default_rng(0)
+    latents, corpus = model.simulate(DESIGN, rng)
+    frozen = model.frozen_topics(latents, corpus)
+    frozen.check(corpus)
+    assert frozen.words.shape == (2, frozen.prior.shape[1], 3)
+    np.testing.assert_allclose(frozen.words.sum(axis=2), 1.0)
+    other = corpus.with_groups(1 - corpus.group_of_doc, corpus.group_names)
+    ours, theirs = (
+        frozen.log_completion(of, of, np.random.default_rng(1), burn_in=1, sweeps=2) for of in (corpus, other)
+    )
+    assert not np.allclose(ours, theirs)
+
+
 @pytest.mark.parametrize("model_id", ["hdp", "mt_hdp"])
 def test_concentrations_come_and_go_with_topics(model_id):
     model = get(model_id, topics="pitman-yor", b=Gamma(2.0, 2.0))
