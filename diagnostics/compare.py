@@ -86,8 +86,8 @@ class Trouble:
     def of(cls, tree: xr.DataTree) -> "Trouble":
         """Count the trouble in a fit; a kernel has none."""
         stats = tree["sample_stats"].dataset
-        counts = (int(stats[name].sum()) if name in stats else 0 for name in NUTS_TROUBLE)
-        return cls(*counts, stats["seconds"].size)
+        diverging, cut_off = (int(stats[name].sum()) if name in stats else 0 for name in NUTS_TROUBLE)
+        return cls(diverging, cut_off, stats["seconds"].size)
 
     def __bool__(self) -> bool:
         return self.diverging > 0 or self.deepest > 0

@@ -11,10 +11,10 @@ import jax
 import numpy as np
 import pytest
 from bnpzoo import get, sample
-from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import chain
-from bnpzoo.zoo.inference.stan import StanMissing, find_stan
+from bnpzoo.zoo.inference.stan_engines import StanMissing, find_stan
 from bnpzoo.zoo.models import MODELS
 
 pytestmark = pytest.mark.heavy
@@ -27,7 +27,7 @@ DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]), a
 
 @cache
 def subject(name, variant):
-    model = get(name, **MODELS[name].kernels[variant].requires)
+    model = get(name, **MODELS[name]().kernels[variant].requires)
     return model, model.simulate(DESIGN, np.random.default_rng(3)).corpus
 
 

@@ -30,7 +30,7 @@ def _is_digest(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and value >= 0
+    return isinstance(value, Integral) and int(value) >= 0
 
 
 def _is_flag(value: Any) -> bool:
