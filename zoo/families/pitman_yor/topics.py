@@ -24,7 +24,7 @@ from ...contract import Design, Gamma, Hyperparameter, Latents, Quantities, Room
 from ...corpus import Corpus, CorpusError
 from ...corpus.associations import Associations
 from ...memory import require_memory
-from ...priors import LEAST, Beta, Range
+from ...priors import LARGEST, Beta, Range
 from ...settings import setting
 from ...toolbox.draws import draw_dirichlet
 from ...toolbox.laws import log_sequences, topic_word_counts
@@ -86,7 +86,7 @@ class PitmanYor(TopicSide):
         """See `HasSettings.range_of`; b may be negative where a is fixed, above -a."""
         if name == "b" and isinstance(self.a, Real):
             least = -self.a
-            return Range(lambda b: least < b <= 1.0 / LEAST, f"a number above {least:g}", Gamma)
+            return Range(lambda b: least < b <= LARGEST, f"a number above {least:g}", Gamma)
         return super().range_of(name)
 
     @property
