@@ -8,6 +8,7 @@ import numpy as np
 from ..toolbox.dirichlet import DirichletTopics
 from ..toolbox.sides import (
     Tokens,
+    finish_pass,
     move_topics,
     rename_topics,
     topic_sizes,
@@ -70,12 +71,16 @@ def _rename_topics(topics, new_name, n_kept):
             base.listed_topic[j] = first + new_name[base.listed_topic[j] - first]
 
 
+@finish_pass.implement(PitmanYorTopics)
+def _finish_pass(rng, topics):
+    if topics.scheme.rule[0] == TABLES:
+        redraw_all_tables(rng, topics.restaurants, topics.orders, topics.scheme)
+
+
 @move_topics.implement(PitmanYorTopics)
 def _move_topics(rng, topics):
-    """Move tables, where tokens cannot, and the hyperparameters; choose heads anew."""
+    """Move the hyperparameters; choose heads anew."""
     restaurants, scheme, n_topics = topics.restaurants, topics.scheme, topics.n_topics[0]
-    if scheme.rule[0] == TABLES:
-        redraw_all_tables(rng, restaurants, topics.orders, scheme)
     update_b(rng, restaurants, n_topics, scheme.discount[0], topics.b_prior)
     update_a(rng, restaurants, n_topics, scheme, topics.a_prior)
     update_smoothing(rng, restaurants.base, restaurants.n_words[0])
@@ -120,16 +125,18 @@ def pitman_yor_topics(
     scheme : str
         One of `seats.SCHEMES`.
     new_b : float, optional
-        The b of topics that open while it is fixed; needed only where topics can.
+        The b of topics that open, where topics can and b is fixed.
 
     Raises
     ------
     ValueError
-        `a` or `b` is out of range; a group's word has no source; a word occurs too often for the table of
-        ratios.
+        `a` or `b` is out of range, or missing for new topics; a group's word has no source; a word occurs
+        too often for the table of ratios.
     """
     a, b = float(latents["a"]), np.array(latents["b"], float).reshape(-1)
     check_ranges(a, b, is_sampled=bool(np.any(priors["a"])))
+    if new_b is None and capacity > n_topics and not np.any(priors["b"]):
+        raise ValueError("b of new topics: expected a number, as b is fixed and topics open; found none")
     base_of_group = np.ascontiguousarray(base_of_group, np.int64)
     group = np.ascontiguousarray(group, np.int32)
     occurrences = np.bincount(cells_of(tokens, group, n_words), minlength=base_of_group.size * n_words)

@@ -25,6 +25,7 @@ from .sides import (
     check_side,
     check_topic_of_tokens,
     dense_step,
+    finish_pass,
     join_document,
     move_topics,
     open_topic,
@@ -263,6 +264,11 @@ def _rename_topics(topics, new_name, n_kept):
     for w in range(topics.n_listed.size):
         for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
             topics.listed_topic[j] = new_name[topics.listed_topic[j]]
+
+
+@finish_pass.implement(DirichletTopics)
+def _finish_pass(rng, topics):
+    pass
 
 
 @move_topics.implement(DirichletTopics)

@@ -117,6 +117,11 @@ def weigh_topic(tokens, documents, topics, scratch, d, k, mass):
     """Bring the coefficient of topic `k` up to date; return `mass`, the sum of all, with this change."""
 
 
+@chosen_by_type(1)
+def finish_pass(rng, topics):
+    """Move what goes with the tokens, where their steps leave it alone."""
+
+
 @chosen_by_type(0)
 def topic_sizes(topics):
     """Tokens of each represented topic."""
@@ -129,7 +134,7 @@ def rename_topics(topics, new_name, n_kept):
 
 @chosen_by_type(1)
 def move_topics(rng, topics):
-    """Move all of the topic side but the tokens' topics."""
+    """Move the hyperparameters of the topic side."""
 
 
 @singledispatch

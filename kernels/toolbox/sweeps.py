@@ -8,6 +8,7 @@ from .sides import (
     Tokens,
     check_scratch,
     check_side,
+    finish_pass,
     move_documents,
     move_topics,
     with_capacity,
@@ -18,7 +19,8 @@ from .token_pass import dense_pass, sparse_pass
 
 @kernel
 def finish_sweep(rng, tokens, documents, topics, scratch):
-    """All but the tokens: the document side, which may renumber topics; then the topic side."""
+    """All but the tokens: the document side, which may renumber topics, and then the topic side."""
+    finish_pass(rng, topics)
     move_documents(rng, tokens, documents, topics, scratch)
     move_topics(rng, topics)
 

@@ -291,3 +291,10 @@ def test_check_notices_an_empty_topic_with_tables():
 def test_explicit_bases_want_a_fixed_number_of_topics():
     with pytest.raises(ValueError, match="explicit bases: expected a document side with a fixed number"):
         explicit_sweep(np.random.default_rng(0), hdp_state(2))
+
+
+def test_a_fixed_concentration_of_new_topics_is_asked_for():
+    tokens = tokens_of(WORDS, DOC_PTR, np.zeros(2), np.full(WORDS.size, -1))
+    latents = {"association": np.full(WORDS.size, -1), "b": [], "a": A, "eta": ETA}
+    with pytest.raises(ValueError, match="b of new topics: expected a number"):
+        pitman_yor_topics(tokens, GROUP, 3, 0, 64, latents, priors(), np.zeros(2))

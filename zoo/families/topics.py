@@ -188,7 +188,7 @@ class TopicSide(HasSettings, ABC):
     def snapshot(self, room: Room, state: State) -> Latents:
         """Copy its latents and hyperparameters."""
 
-    def memory_of_chain(self, corpus: Corpus, n_topics: int, variant: str | None = None) -> Mapping[str, int]:
+    def memory_of_chain(self, corpus: Corpus, n_topics: int, variant: str | None = None) -> dict[str, int]:
         """Bytes of the large arrays that a chain has for words; see `Model.memory_of_chain`."""
         return {}
 
@@ -284,7 +284,7 @@ class Dirichlet(TopicSide):
         scheme: str,
     ) -> Any:
         return room(dirichlet).dirichlet_topics(
-            tokens, corpus.n_words, n_topics, capacity, latents["eta"], self.prior_arrays()["eta"]
+            tokens, corpus.n_words, n_topics, capacity, float(latents["eta"]), self.prior_arrays()["eta"]
         )
 
     @override

@@ -324,7 +324,7 @@ class PitmanYor(TopicSide):
         }
 
     @override
-    def memory_of_chain(self, corpus: Corpus, n_topics: int, variant: str | None = None) -> Mapping[str, int]:
+    def memory_of_chain(self, corpus: Corpus, n_topics: int, variant: str | None = None) -> dict[str, int]:
         """See `TopicSide.memory_of_chain`; ratios are as many as the commonest word has tokens, squared."""
         cells = _token_groups(corpus) * corpus.n_words + corpus.words
         commonest = int(np.unique(cells, return_counts=True)[1].max(initial=0))
