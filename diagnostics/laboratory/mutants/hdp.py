@@ -10,7 +10,7 @@ TABLES = """\
     tables = draw_tables(rng, state.tokens, state.documents, state.scratch, state.topics.n_topics[0])
 """
 
-HDP_MUTANTS: tuple[Mutant, ...] = (
+MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "small-shapes-wrong", STICKS,
         Change("toolbox/random.py", "rng.standard_exponential() / shape", "rng.standard_exponential()"),
