@@ -2,8 +2,8 @@
 
     python tools/new_model.py my_model
 
-copies ``examples/skeleton`` into the rooms: the names of files, and the words ``skeleton`` and ``Skeleton`` in
-them, become those of the model. What it writes is a whole model, of topics of groups, to be changed step by
+copies ``examples/skeleton`` into the rooms. The words ``skeleton`` and ``Skeleton``, in names of files and in
+them, become the model's own. What it writes is a whole model, of topics of groups, to be changed step by
 step; the line to add to the registry is printed.
 """
 
