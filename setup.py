@@ -3,11 +3,14 @@
 Everything else is in pyproject.toml, which cannot say this: there, packages are either found or renamed.
 """
 
-from setuptools import find_namespace_packages, setup
+from pathlib import Path
+
+from setuptools import setup
 
 ROOMS = ("cli", "diagnostics", "kernels", "stan", "zoo")
+HERE = Path(__file__).parent
 
-found = find_namespace_packages(
-    include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")], exclude=["*.__pycache__"]
-)
-setup(packages=["bnpzoo", *(f"bnpzoo.{name}" for name in sorted(found))])
+files = [path for room in ROOMS for path in (HERE / room).rglob("*.*") if path.is_file()]
+folders = {path.parent.relative_to(HERE) for path in files}
+names = sorted(".".join(folder.parts) for folder in folders if "__pycache__" not in folder.parts)
+setup(packages=["bnpzoo", *(f"bnpzoo.{name}" for name in names)])

@@ -18,8 +18,38 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("cli", "diagnostics", "kernels", "stan", "zoo")
 REST = ("__init__.py", "_version.py", "py.typed", "VERSION", "pyproject.toml", "setup.py", "README.md")
 MODEL = "topics_of_years"
-CORPUS = ("--documents", 6, "--length", 5, "--words", 6, "--groups", 2)
-FAST = ("--chains", 2, "--tune", 20, "--draws", 20, "--set", "n_topics=2")
+
+FIT = """
+import json, sys
+import numpy as np
+import bnpzoo
+from bnpzoo.zoo.contract import Design
+
+name, *backends = sys.argv[1:]
+model = bnpzoo.get(name, n_topics=2)
+design = Design(np.full(6, 5), n_words=6, group=np.arange(6) % 2)
+corpus = model.simulate(design, np.random.default_rng(0)).corpus
+found = {"listed": [card.id for card in bnpzoo.list_models()]}
+for backend in backends:
+    fit = bnpzoo.sample(model, corpus, backend, chains=2, tune=10, draws=10)
+    found[backend] = [fit.attrs["backend"], fit["posterior"]["alpha"].shape]
+"""
+
+CLIMB = """
+from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, Case, climb
+
+BUDGETS["ci"] |= {
+    "joint": {"states": 50},
+    "oracle": {"chains": 4, "draws": 2000},
+    "sequential": {"samples": 200, "transitions": 5},
+}
+for rung in ("joint", "oracle", "sequential"):
+    found[rung] = climb(Case(name, "dense", rung)).status
+wrong = Case(name, "dense", "joint", mutant=f"{name}-normaliser-of-one-word")
+found["mutant"] = climb(wrong).status
+"""
+
+SAY = "print(json.dumps(found))"
 
 tool = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "new_model.py")))
 
@@ -57,10 +87,6 @@ class House:
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
-    def bnpzoo(self, *arguments):
-        """Output of the command line."""
-        return self.run("-c", "from bnpzoo.cli import main; main()", *arguments)
-
     def tests(self, *arguments):
         """Run tests of the copy."""
         options = ("-p", "no:cacheprovider", "-q", "-x")
@@ -73,10 +99,9 @@ def house(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def corpus(house):
-    path = house.folder / "corpus.npz"
-    house.bnpzoo("simulate", MODEL, *CORPUS, "--out", path)
-    return path
+def found(house):
+    """What a process finds that lists the model, fits it and climbs with it."""
+    return json.loads(house.run("-c", FIT + CLIMB + SAY, MODEL, "kernel", "numpyro"))
 
 
 def test_it_is_no_model_of_the_zoo():
@@ -90,25 +115,29 @@ def test_names_are_filled_in(house):
         assert "skeleton" not in path.read_text("utf-8").lower()
 
 
-def test_it_is_listed(house):
-    assert MODEL in {model["id"] for model in json.loads(house.bnpzoo("list", "--json"))}
+def test_it_is_listed(found):
+    assert found["listed"][-1] == MODEL
 
 
-@pytest.mark.parametrize(
-    "backend", ["kernel", "numpyro", pytest.param("stan", marks=[pytest.mark.stan, pytest.mark.heavy])]
-)
-def test_it_is_fitted(house, corpus, backend):
-    path = house.folder / f"{backend}.nc"
-    house.bnpzoo("fit", MODEL, corpus, "--backend", backend, *FAST, "--out", path)
-    assert path.exists()
+@pytest.mark.parametrize("backend", ["kernel", "numpyro"])
+def test_it_is_fitted(found, backend):
+    assert found[backend] == [backend, [2, 10]]
 
 
-def test_it_climbs_and_its_mutants_die(house):
+@pytest.mark.stan
+@pytest.mark.heavy
+def test_it_is_fitted_by_stan(house):
+    assert json.loads(house.run("-c", FIT + SAY, MODEL, "stan"))["stan"] == ["stan", [2, 10]]
+
+
+@pytest.mark.parametrize("rung", ["joint", "oracle", "sequential"])
+def test_it_climbs(found, rung):
     """A false alarm has probability 1e-5 on each of the last two rungs, were the seed not fixed."""
-    rungs = [option for rung in ("joint", "oracle", "sequential") for option in ("--rung", rung)]
-    verdicts = json.loads(house.bnpzoo("validate", MODEL, *rungs, "--json"))
-    assert verdicts
-    house.tests("tests/models", "-k", f"{MODEL} and mutants_are_rejected")
+    assert found[rung] == "passed"
+
+
+def test_a_mutant_dies(found):
+    assert found["mutant"] == "rejected"
 
 
 def test_rooms_and_packages_have_a_place_for_it(house):
