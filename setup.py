@@ -13,4 +13,7 @@ HERE = Path(__file__).parent
 files = [path for room in ROOMS for path in (HERE / room).rglob("*.*") if path.is_file()]
 folders = {path.parent.relative_to(HERE) for path in files}
 names = sorted(".".join(folder.parts) for folder in folders if "__pycache__" not in folder.parts)
-setup(packages=["bnpzoo", *(f"bnpzoo.{name}" for name in names)])
+setup(
+    script_name="setup.py",  # which is then not taken for a module of the package
+    packages=["bnpzoo", *(f"bnpzoo.{name}" for name in names)],
+)
