@@ -8,6 +8,8 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .diagnostics.compare import compare
     from .zoo.corpus import Corpus
+    from .zoo.families.pitman_yor.topics import PitmanYor
+    from .zoo.families.topics import Dirichlet
     from .zoo.formats import read_corpus, write_corpus
     from .zoo.inference import sample
     from .zoo.models import get, list_models
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 _HOME = {
     "Beta": ".zoo.priors",
     "Corpus": ".zoo.corpus",
+    "Dirichlet": ".zoo.families.topics",
     "Gamma": ".zoo.priors",
+    "PitmanYor": ".zoo.families.pitman_yor.topics",
     "compare": ".diagnostics.compare",
     "get": ".zoo.models",
     "list_models": ".zoo.models",
@@ -28,7 +32,9 @@ _HOME = {
 __all__ = [
     "Beta",
     "Corpus",
+    "Dirichlet",
     "Gamma",
+    "PitmanYor",
     "__version__",
     "compare",
     "get",

@@ -50,6 +50,7 @@ class Case(NamedTuple):
     n_topics: int
     bar: float | None = None
     synthetic: bool = False
+    topics: str | None = None
 
 
 BARS = (
@@ -65,6 +66,8 @@ BARS = (
     Case("bnpzoo", "focused", 10),
     Case("bnpzoo", "hpyp", 100, 3.0),
     Case("bnpzoo", "tpyp", 100, 1.0),
+    Case("bnpzoo", "hdp", HDP_TOPICS, 3.0, topics="pitman-yor"),
+    Case("bnpzoo", "lda", 100, 3.0, topics="pitman-yor"),
 )
 CASES = (*BARS, *(Case("bnpzoo", name, 100) for name in MODELS if name not in {case.model for case in BARS}))
 
@@ -95,7 +98,7 @@ def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
 
 def benchmark_model(case: Case) -> Any:
     """Model of a case, its hyperparameters fixed as its settings say."""
-    model = bnpzoo.get(case.model).set_to("benchmark")
+    model = bnpzoo.get(case.model, topics=case.topics).set_to("benchmark")
     return model.replaced(n_topics=case.n_topics) if "n_topics" in model.arguments() else model
 
 
@@ -166,6 +169,7 @@ def table(results: dict[Case, dict[str, Any]]) -> str:
         speeds = (f"{found['best']:.3g}", f"{found['median']:.3g}")
         memory = f"{found['mebibytes']:.0f}"
         model = f"{case.model}, synthetic" if case.synthetic else case.model
+        model += f" × {case.topics}" if case.topics else ""
         rows.append((model, case.software, str(found["topics"]), *speeds, bar, ratio, memory))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -201,7 +205,7 @@ Python {platform.python_version()}, {", ".join(versions)}.
 
 def hyperparameters() -> str:
     """One line a model."""
-    values = {name: benchmark_model(Case("bnpzoo", name, 100)).arguments() for name in MODELS}
+    values = {name: benchmark_model(Case("bnpzoo", name, 100)).spelled() for name in MODELS}
     return "\n".join(
         f"- `{name}`: "
         + ", ".join(f"{key} = {value}" for key, value in of_model.items() if key != "n_topics")

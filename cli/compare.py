@@ -24,10 +24,11 @@ def compare(
     chains are too short to tell.
     """
     from ..diagnostics.compare import compare as compare_fits
+    from ..diagnostics.compare import refuse_copies
 
-    if len(fits) < 2:
-        raise ValueError(f"{fits[0]}: expected two fits or more to compare, found one")
-    comparison = compare_fits(read_fits(fits), threshold)
+    trees = read_fits(fits)
+    refuse_copies(trees)
+    comparison = compare_fits(trees, threshold)
     if as_json:
         print_json(
             {"verdict": comparison.verdict, "headline": comparison.headline(), "rows": comparison.records()}

@@ -8,7 +8,7 @@ import typer
 
 from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
-from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, make_model, read_corpus
+from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, Topics, make_model, read_corpus
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -24,6 +24,7 @@ SPLIT = "is_test"
 def fit(
     name: ModelName,
     corpus_file: CorpusFile,
+    topics: Topics = None,
     settings: Settings = [],  # noqa: B006 (typer copies it)
     backend: Annotated[
         str, typer.Option(help="kernel (fast, exact), numpyro or stan (truncated references).")
@@ -69,7 +70,7 @@ def fit(
     from ..zoo.files import check_writable
     from ..zoo.inference import check, expected_size, held_signals, sample
 
-    model = make_model(name, settings)
+    model = make_model(name, settings, topics)
     corpus, test = _parts(read_corpus(corpus_file, groups=groups), split)
     check(
         model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint, resume=resume
@@ -133,7 +134,7 @@ def announce(model: "Model", corpus: "Corpus") -> None:
 def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None") -> dict[str, Any]:
     return {
         "model": model.card.id,
-        "hyperparameters": {name: str(value) for name, value in model.arguments().items()},
+        "hyperparameters": {name: str(value) for name, value in model.spelled().items()},
         "sampled": model.sampled(),
         "verdict": comparison.verdict,
         "quantities": comparison.records(),
@@ -153,8 +154,8 @@ def _print_summary(comparison: "Comparison", held_out: "HeldOut | None") -> None
         ],
     )
     say(comparison.headline(), VERDICTS[comparison.verdict])
-    topics = next(row for row in comparison.rows if row.quantity == "n_topics")
-    say(f"Occupied topics: {topics.mean[label]:.1f} on average")
+    occupied = next(row for row in comparison.rows if row.quantity == "n_topics")
+    say(f"Occupied topics: {occupied.mean[label]:.1f} on average")
     if held_out is not None:
         score = with_error(held_out.perplexity, held_out.standard_error, ".1f")
         say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")

@@ -1,5 +1,6 @@
 """Options that several commands share, and how their text becomes corpora, models and fits."""
 
+import json
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -36,6 +37,14 @@ Settings = Annotated[
         help="A hyperparameter: a number fixes it (alpha=0.1), a prior lets it be sampled "
         "(gamma=Gamma(1,1), shape and rate; a=Beta(1,1) for one below 1). Or a word where the model has a "
         "choice (lengths=document). `bnpzoo show MODEL` lists names and defaults. Repeat for more.",
+        show_default=False,
+    ),
+]
+Topics = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The kind of topics, such as pitman-yor; `bnpzoo show MODEL` lists those that a model takes.",
         show_default=False,
     ),
 ]
@@ -89,6 +98,8 @@ def parse_settings(settings: Sequence[str], choices: Collection[str] = ()) -> di
 def _value(text: str) -> Any:
     from ..zoo.priors import PRIORS
 
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     prior = _PRIOR.fullmatch(text)
     if prior is not None:
         return PRIORS[prior["name"].capitalize()](_number(prior["first"]), _number(prior["second"]))
@@ -106,12 +117,34 @@ def _number(text: str) -> int | float:
         raise ValueError(f"expected a number or Gamma(shape, rate), found {text.strip()!r}") from None
 
 
-def make_model(name: str, settings: Sequence[str] = ()) -> "Model":
+def make_model(name: str, settings: Sequence[str] = (), topics: str | None = None) -> "Model":
     """Model `name` as set on the command line."""
     from ..zoo import models
 
-    choices = [key for key, value in models.get(name).arguments().items() if isinstance(value, str)]
-    return models.get(name, **parse_settings(settings, choices))
+    return models.get(name, topics=topics, **_arguments(name, settings, topics))
+
+
+def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:
+    """Return settings as the laboratory takes them: all but hyperparameters, which tests choose themselves.
+
+    Raises
+    ------
+    ValueError
+        Names the setting that is a hyperparameter.
+    """
+    arguments = _arguments(name, settings, topics)
+    for key in make_model(name, settings, topics).hyperparameters().keys() & arguments.keys():
+        raise ValueError(f"--set {key}: tests choose values of hyperparameters themselves")
+    return json.dumps(arguments) if arguments else ""
+
+
+def _arguments(name: str, settings: Sequence[str], topics: str | None) -> dict[str, Any]:
+    from ..zoo import models
+
+    spelled = models.get(name, topics=topics).spelled()
+    return parse_settings(
+        settings, [key for key, value in spelled.items() if isinstance(value, str) and key != "topics"]
+    )
 
 
 def read_corpus(path: Path, groups: str | None = None) -> "Corpus":

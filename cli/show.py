@@ -5,20 +5,20 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from .console import print_json, say
-from .inputs import Json, ModelName, make_model
+from .inputs import Json, ModelName, Topics, make_model
 
 if TYPE_CHECKING:
     from ..zoo.contract import Model
 
 
-def show(name: ModelName, as_json: Json = False) -> None:
-    """Show a model: its equations, hyperparameters, samplers, errata and evidence."""
-    model = make_model(name)
+def show(name: ModelName, topics: Topics = None, as_json: Json = False) -> None:
+    """Show a model: its equations, hyperparameters, topics, samplers, errata and evidence."""
+    model = make_model(name, topics=topics)
     if as_json:
         print_json(
             asdict(model.card)
             | {
-                "hyperparameters": {key: str(value) for key, value in model.arguments().items()},
+                "hyperparameters": {key: str(value) for key, value in model.spelled().items()},
                 "variants": {
                     key: {"exact": kernel.exact, "about": kernel.about}
                     for key, kernel in model.kernels.items()
@@ -37,8 +37,9 @@ def _print_card(model: "Model") -> None:
     _section("Equations", [f"{e.where}: {e.latex}   ({e.meaning})" for e in card.equations])
     _section(
         "Hyperparameters (default; a prior means that it is sampled)",
-        [f"{name} = {value}" for name, value in model.arguments().items()],
+        [f"{name} = {value}" for name, value in model.spelled().items()],
     )
+    _section("Topics that it takes (--topics)", _topics_of(model))
     _section(
         "Samplers",
         [f"{name} ({'exact' if k.exact else 'not exact'}): {k.about}" for name, k in model.kernels.items()],
@@ -46,6 +47,19 @@ def _print_card(model: "Model") -> None:
     _section("Where the package differs from the source", card.errata)
     if card.evidence:
         _section("Evidence in the test suite", [", ".join(card.evidence)])
+
+
+def _topics_of(model: "Model") -> list[str]:
+    """One line for each topic side that the model takes; or why it takes but its own."""
+    from ..zoo.families.two_sided import TwoSidedModel
+
+    if not isinstance(model, TwoSidedModel):
+        return ["its own alone"]
+    lines = [
+        f"{name}: {side.about}" + (" (here)" if name == model.topics.name else "")
+        for name, side in model.topic_sides.items()
+    ]
+    return [*lines, *([f"no others: {model.why_only}"] if model.why_only else [])]
 
 
 def _section(title: str, lines: Iterable[str]) -> None:

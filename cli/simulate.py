@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .console import say
-from .inputs import ModelName, Seed, Settings, make_model
+from .inputs import ModelName, Seed, Settings, Topics, make_model
 
 OutFile = Annotated[Path, typer.Option("--out", help="Where to write the corpus (.npz).")]
 
@@ -26,6 +26,7 @@ def simulate(
     groups: Annotated[
         int | None, typer.Option(min=1, help="Number of groups of documents (tasks); none if left out.")
     ] = None,
+    topics: Topics = None,
     settings: Settings = [],  # noqa: B006 (typer copies it)
     seed: Seed = 0,
 ) -> None:
@@ -48,7 +49,7 @@ def simulate(
     )
     group = None if groups is None else np.arange(documents) % groups
     design = Design(np.full(documents, n_tokens), words, group)
-    model = make_model(name, settings)
+    model = make_model(name, settings, topics)
     draw = model.simulate_lengths if length is None else model.simulate
     latents, corpus = draw(design, np.random.default_rng(seed))
     write_corpus(corpus, out_file)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import ExitCode, err, print_json, print_table, say
-from .inputs import Json, ModelName, Seed
+from .inputs import Json, ModelName, Seed, Settings, Topics, options_of
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record
@@ -37,6 +37,8 @@ class Budget(StrEnum):
 
 def validate(
     name: ModelName,
+    topics: Topics = None,
+    settings: Settings = [],  # noqa: B006 (typer copies it)
     rung: Annotated[
         list[Rung],
         typer.Option(
@@ -71,8 +73,9 @@ def validate(
     from ..diagnostics.reports.validation import write_validation_report
 
     rungs = None if Rung.ALL in rung else [str(one) for one in rung]
-    cases = cases_of(name, rungs, variant, str(budget), seed)
-    wrong = mutant_cases(name, rungs, variant, seed) if mutants else []
+    form = {"topics": topics or "", "options": options_of(name, settings, topics)}
+    cases = cases_of(name, rungs, variant, str(budget), seed, **form)
+    wrong = mutant_cases(name, rungs, variant, seed, **form) if mutants else []
     archive = Archive(out)
     with _bars() as progress:
         records = [judge_case(case, archive, progress) for case in cases]
@@ -80,7 +83,7 @@ def validate(
             killed = list(until_killed(wrong, archive, progress))
         else:
             killed = [judge_case(case, archive, progress) for case in wrong]
-    page = out / f"{name}.html"
+    page = out / f"{'.'.join(filter(None, (name, topics)))}.html"
     write_validation_report(page, [archive.verdict(record.case) for record in records], killed)
     rejected = [record for record in records if record.status != "passed"]
     alive = survivors(killed)
@@ -163,7 +166,8 @@ def print_kill_matrix(records: "list[Record]") -> None:
 def _plain(record: "Record") -> dict[str, Any]:
     case = record.case
     return {
-        "model": case.model, "variant": case.variant, "mutant": case.mutant, "rung": case.rung,
+        "model": case.model, "topics": case.topics, "options": case.told_options(), "variant": case.variant,
+        "mutant": case.mutant, "rung": case.rung,
         "budget": case.budget, "seed": case.seed, "status": record.status, "message": record.message,
         "figures": record.figures, "date": record.date, "version": record.version, "seconds": record.seconds,
     }  # fmt: skip

@@ -86,8 +86,8 @@ class Trouble:
     def of(cls, tree: xr.DataTree) -> "Trouble":
         """Count the trouble in a fit; a kernel has none."""
         stats = tree["sample_stats"].dataset
-        counts = (int(stats[name].sum()) if name in stats else 0 for name in NUTS_TROUBLE)
-        return cls(*counts, stats["seconds"].size)
+        diverging, cut_off = (int(stats[name].sum()) if name in stats else 0 for name in NUTS_TROUBLE)
+        return cls(diverging, cut_off, stats["seconds"].size)
 
     def __bool__(self) -> bool:
         return self.diverging > 0 or self.deepest > 0
@@ -204,8 +204,8 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
     Raises
     ------
     ValueError
-        No fit, or fits of different models, hyperparameters, corpora or test quantities; two fits that hold
-        the same draws, which cannot but agree; a threshold that is not positive.
+        No fit, or fits of different models, hyperparameters, corpora or test quantities; a threshold that is
+        not positive.
 
     Notes
     -----
@@ -222,7 +222,6 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
             raise ValueError(
                 f"{label}: the test quantities differ from the other fits' ({', '.join(odd[:3])})"
             )
-    _refuse_copies(draws)
     seconds = {label: _seconds(tree) for label, tree in trees.items()}
     rows = (_row(name, {label: draws[label][name] for label in draws}, seconds, threshold) for name in first)
     trouble = {label: found for label, tree in trees.items() if (found := Trouble.of(tree))}
@@ -337,11 +336,14 @@ def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
                 )
 
 
-def _refuse_copies(draws: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Raise for two fits of the same draws: to compare them says nothing."""
+def refuse_copies(trees: Mapping[str, xr.DataTree]) -> None:
+    """Raise ValueError for fewer than two fits, or two of the same draws: those cannot but agree."""
+    if len(trees) < 2:
+        raise ValueError(f"{', '.join(trees)}: expected two fits or more to compare, found one")
+    draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     for a, b in itertools.combinations(draws, 2):
         moves = any(np.ptp(x) > 0 for x in draws[a].values())
-        if moves and all(np.array_equal(draws[a][name], draws[b][name]) for name in draws[a]):
+        if moves and all(np.array_equal(x, draws[b].get(name)) for name, x in draws[a].items()):
             raise ValueError(f"{b}: its draws are those of {a}; expected fits of different runs")
 
 

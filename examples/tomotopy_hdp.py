@@ -47,7 +47,8 @@ class Franchise:
     def __init__(self, corpus, model, differences=()):
         self.words, self.doc = corpus.words.tolist(), corpus.doc_of.tolist()
         self.n_words, self.n_documents = corpus.n_words, corpus.n_documents
-        self.alpha, self.gamma, self.eta = model.alpha, model.gamma, model.eta
+        self.alpha, self.gamma = model.alpha, model.gamma
+        self.eta = model.hyperparameters()["eta"]
         self.differences = differences
         self.move_token, self.move_table = cache(self.move_token), cache(self.move_table)
 
@@ -207,11 +208,13 @@ def main() -> None:
         return
     import tomotopy
 
-    print(f"tomotopy {tomotopy.__version__}\n\nLDA: K = {LDA.n_topics}, alpha {LDA.alpha}, eta {LDA.eta}")
+    print(
+        f"tomotopy {tomotopy.__version__}\n\nLDA: K = {LDA.n_topics}, alpha {LDA.alpha}, eta {LDA.topics.eta}"
+    )
     for name, corpus in CORPORA.items():
         print(name, end=": ")
         judge_lda(corpus, options.chains, max(100, options.draws // 4))
-    print(f"\nHDP: alpha {MODEL.alpha}, gamma {MODEL.gamma}, eta {MODEL.eta}")
+    print(f"\nHDP: alpha {MODEL.alpha}, gamma {MODEL.gamma}, eta {MODEL.topics.eta}")
     for name, corpus in CORPORA.items():
         report(name, corpus, options.chains, options.draws)
 

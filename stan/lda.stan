@@ -1,50 +1,56 @@
 // Latent Dirichlet allocation (Blei, Ng and Jordan 2003), the topics of the tokens summed out.
 //
-//   theta_d ~ Dirichlet_K(alpha),  phi_k ~ Dirichlet_V(eta)
+//   theta_d ~ Dirichlet_K(alpha),  topics as their side says
 functions {
 #include functions/dirichlet.stan
 #include functions/word_counts.stan
+#include topics_functions.stan
+/**
+ * Log shape of the documents: one alpha for all K topics, or one each.
+ */
+vector log_shape_of(vector alpha, int K) {
+  return num_elements(alpha) == 1 ? rep_vector(log(alpha[1]), K) : log(alpha);
+}
 }
 data {
   int<lower=0> D; // documents
   int<lower=1> V; // words of the vocabulary
   int<lower=1> K; // topics
+  int<lower=1, upper=K> n_alphas; // 1, for all topics, or K, one each
   array[D, V] int<lower=0> counts; // how often each word occurs in each document
-  // Each hyperparameter is given by its value, or, if random, by the shape and rate of its Gamma prior.
+  // Each hyperparameter is given by its value, or, if random, by the two parameters of its prior: shape and rate
+  // of a Gamma unless another is named.
   int<lower=0, upper=1> alpha_is_random; // Dirichlet parameter of a document, a topic
   vector<lower=0>[1 + alpha_is_random] alpha_given;
-  int<lower=0, upper=1> eta_is_random; // Dirichlet parameter of a topic, a word
-  vector<lower=0>[1 + eta_is_random] eta_given;
+#include topics_data.stan
+}
+transformed data {
+#include topics_transformed_data.stan
 }
 parameters {
-  array[alpha_is_random] real<lower=0> alpha_random;
-  array[eta_is_random] real<lower=0> eta_random;
+  array[alpha_is_random] vector<lower=0>[n_alphas] alpha_random;
+#include topics_hyperparameters.stan
   array[D] vector[K] theta_log_h;
   array[D] vector<lower=0>[K] theta_x;
-  array[K] vector[V] phi_log_h;
-  array[K] vector<lower=0>[V] phi_x;
+#include topics_parameters.stan
 }
 transformed parameters {
-  real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
-  real eta = eta_is_random ? eta_random[1] : eta_given[1];
+  vector[n_alphas] alpha = alpha_is_random ? alpha_random[1] : rep_vector(alpha_given[1], n_alphas);
+#include topics_transformed_parameters.stan
 }
 model {
-  vector[K] theta_log_shape = rep_vector(log(alpha), K);
-  vector[V] phi_log_shape = rep_vector(log(eta), V);
-  alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);
-  eta_random ~ gamma(eta_given[1], eta_given[1 + eta_is_random]);
+  vector[K] theta_log_shape = log_shape_of(alpha, K);
+  array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
+  if (alpha_is_random) {
+    alpha_random[1] ~ gamma(alpha_given[1], alpha_given[2]);
+  }
   for (d in 1 : D) {
     theta_log_h[d] ~ log_gamma_variate(exp(theta_log_shape) + 1);
     theta_x[d] ~ exponential(1);
   }
-  for (k in 1 : K) {
-    phi_log_h[k] ~ log_gamma_variate(exp(phi_log_shape) + 1);
-    phi_x[k] ~ exponential(1);
-  }
-  counts ~ word_counts(log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape),
-                       log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape));
+#include topics_model.stan
 }
 generated quantities {
-  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, rep_vector(log(alpha), K)));
-  array[K] vector[V] phi = exp(log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V)));
+  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, log_shape_of(alpha, K)));
+#include topics_generated_quantities.stan
 }

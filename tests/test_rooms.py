@@ -11,8 +11,8 @@ FLOORS = {
     "": (("kernels",), ("zoo",), ("diagnostics",), ("cli",)),
     "kernels": (("toolbox",), (...,), ("pitman_yor",)),
     "zoo": (
-        ("memory", "priors", "files"),
-        ("corpus",),
+        ("memory",),
+        ("priors", "files", "corpus"),
         ("settings", "predictive"),
         ("contract", "formats"),
         ("toolbox",),
@@ -111,4 +111,4 @@ def test_wrong_houses_are_seen():
     assert upward(between_rooms(wrong, "zoo"), FLOORS["zoo"]) == [("priors", "models")]
     assert circle({"a": {"b"}, "b": {"a"}}) is not None
     assert "zoo.corpus.corpus" in GRAPH["zoo.corpus"]
-    assert "kernels.toolbox.jit" in GRAPH["kernels.lda.sweeps"]
+    assert "kernels.toolbox.sides" in GRAPH["kernels.lda.documents"]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from bnpzoo.zoo.families.two_sided import TwoSidedModel
 from bnpzoo.zoo.models import MODELS, list_models
 
 ROOT = Path(__file__).parents[1]
@@ -16,10 +17,13 @@ ROOT = Path(__file__).parents[1]
 
 def models_of_readme() -> Iterable[str]:
     """One row a model."""
-    yield "| name | model | in short | source |"
-    yield "|---|---|---|---|"
+    yield "| name | model | in short | topics | source |"
+    yield "|---|---|---|---|---|"
     for card in list_models():
-        yield f"| `{card.id}` | {card.title} | {card.summary} | {card.source} |"
+        cls = MODELS[card.id]
+        sides = cls.topic_sides if issubclass(cls, TwoSidedModel) else ()
+        topics = ", ".join(f"`{name}`" for name in sides) or "its own"
+        yield f"| `{card.id}` | {card.title} | {card.summary} | {topics} | {card.source} |"
 
 
 def models_of_api() -> Iterable[str]:

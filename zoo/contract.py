@@ -238,6 +238,8 @@ class Reference:
         NumPyro program.
     stan_program : str
         Name of the Stan program, ``stan/<name>.stan``; models may share one.
+    stan_includes : tuple of str
+        Folders of ``stan/`` where its includes are looked for, beside that one.
     stan_data : (corpus, truncation) -> dict
         Its data.
     latents : (draw, corpus, rng) -> Latents
@@ -253,6 +255,7 @@ class Reference:
     stan_program: str
     stan_data: Callable[[Corpus, int], dict[str, Any]]
     latents: Callable[[Mapping[str, np.ndarray], Corpus, np.random.Generator], Latents]
+    stan_includes: tuple[str, ...] = ()
     needs_truncation: bool = True
     largest_truncation: int | None = None
 
@@ -261,13 +264,6 @@ class Model(HasSettings, ABC):
     """A model: a frozen dataclass whose fields are its hyperparameters."""
 
     card: ClassVar[Card]
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Names of the axes of its latents and quantities that are arrays, but those that every model has.
-
-    ``stick`` is an axis over topics whose length changes from draw to draw.
-    """
-    has_versions: ClassVar[bool] = False
-    """Whether topic k of one group is a version of topic k of another."""
 
     @property
     @override
@@ -282,6 +278,20 @@ class Model(HasSettings, ABC):
     def kernels(self) -> Mapping[str, Kernel]:
         """Samplers by name of variant; the first is the default."""
         return self.kernels_in(original)
+
+    @property
+    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the axes of its latents and quantities that are arrays, but those that every model has.
+
+        ``stick`` and ``represented`` are axes over topics whose lengths change from draw to draw; the first
+        has an entry more, for all topics that are not represented.
+        """
+        return {}
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether topic k of one group is a version of topic k of another."""
+        return False
 
     @abstractmethod
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
@@ -352,6 +362,10 @@ class Model(HasSettings, ABC):
             )
         return self.reference
 
+    def spelled(self) -> dict[str, Any]:
+        """Return the arguments with which `zoo.models.get` makes it: numbers, words and priors."""
+        return self.arguments()
+
     @abstractmethod
     def n_topics_of(self, latents: Latents) -> int:
         """Return how many topics there are at one draw, so that ``z`` is below it."""
@@ -372,7 +386,7 @@ class Model(HasSettings, ABC):
         """How each argument is set, in words: fixed, or sampled under a prior."""
         return {
             name: f"sampled, prior {value}" if isinstance(value, Prior) else f"fixed at {value}"
-            for name, value in self.arguments().items()
+            for name, value in self.spelled().items()
         }
 
     def kernel(self, variant: str | None = None) -> Kernel:

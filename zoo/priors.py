@@ -12,6 +12,9 @@ from scipy.special import gammaln
 LEAST, MOST = 1e-300, 1.0 - 2.0**-52
 """Next to 0 and 1; draws for small shapes are rounded to those, of which samplers take the log or logit."""
 
+LARGEST = 1e300
+"""Of a hyperparameter, so that sums and ratios of some stay finite."""
+
 
 class Prior(ABC):
     """A prior with two positive parameters; makes the hyperparameter that it is given for random."""
@@ -39,7 +42,7 @@ class Prior(ABC):
         """Values that are not exceeded with the given probabilities."""
 
     def _check(self, expected: str) -> None:
-        if not all(LEAST <= x <= 1.0 / LEAST for x in self.parameters):
+        if not all(LEAST <= x <= LARGEST for x in self.parameters):
             found = ", ".join(map(str, self.parameters))
             raise ValueError(
                 f"{type(self).__name__}: expected positive {expected} (1e-300 to 1e300), found {found}"
@@ -148,5 +151,5 @@ class Range(NamedTuple):
     prior: type[Prior]
 
 
-POSITIVE = Range(lambda value: LEAST <= value <= 1.0 / LEAST, "a positive number from 1e-300 to 1e300", Gamma)
+POSITIVE = Range(lambda value: LEAST <= value <= LARGEST, "a positive number from 1e-300 to 1e300", Gamma)
 """Of smaller and larger ones the densities are not finite in double precision."""

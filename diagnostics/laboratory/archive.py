@@ -141,9 +141,9 @@ def kill_matrix(records: Sequence[Record]) -> list[dict[str, Any]]:
     for record in records:
         case = record.case
         row = rows.setdefault(
-            (case.model, case.mutant),
+            (case.name_of_model, case.mutant),
             {
-                "model": case.model,
+                "model": case.name_of_model,
                 "variant": case.variant,
                 "mutant": case.mutant,
                 "about": about[case.mutant],

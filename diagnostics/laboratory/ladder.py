@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -97,6 +98,10 @@ class Case:
     seed : int
     mutant : str
         Id of a mutant; empty for the right sampler.
+    topics : str
+        Name of the topic side that the model holds; its default unless given.
+    options : str
+        Other arguments of the model, as JSON.
     """
 
     model: str
@@ -105,17 +110,36 @@ class Case:
     budget: str = "ci"
     seed: int = 0
     mutant: str = ""
+    topics: str = ""
+    options: str = ""
+
+    @property
+    def name_of_model(self) -> str:
+        """The model with its topics and options."""
+        options = ", ".join(f"{name}={value}" for name, value in self.told_options().items())
+        return (
+            self.model + (f" × {self.topics}" if self.topics else "") + (f" ({options})" if options else "")
+        )
 
     @property
     def subject(self) -> str:
         """What is judged."""
-        return f"{self.model}/{self.variant}" + (f" with {self.mutant}" if self.mutant else "")
+        return f"{self.name_of_model}/{self.variant}" + (f" with {self.mutant}" if self.mutant else "")
 
     @property
     def stem(self) -> str:
         """Name of its files."""
-        parts = (self.model, self.variant, self.mutant, self.rung, self.budget)
+        options = "-".join(f"{name}-{value}" for name, value in self.told_options().items())
+        parts = (self.model, self.topics, options, self.variant, self.mutant, self.rung, self.budget)
         return ".".join(part for part in parts if part)
+
+    def told_options(self) -> dict[str, Any]:
+        """Return `options` by name."""
+        return json.loads(self.options or "{}")
+
+    def model_as_told(self) -> Model:
+        """Make the model with its topics and options, and all else as it is by default."""
+        return get(self.model, topics=self.topics or None, **self.told_options())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -139,7 +163,7 @@ class Case:
 
     def make_model(self) -> Model:
         """Make the model, small, its hyperparameters sampled unless the oracle is to be exact."""
-        model = get(self.model)
+        model = self.model_as_told()
         if self.rung == "reference":
             return model.set_to("reference")
         purpose = "fixed" if (self.rung, self.budget) == ("oracle", "ci") else "prior"
@@ -152,7 +176,7 @@ class Case:
         data = (DESIGN, MICRO.words, MICRO.doc_ptr, MICRO.group)
         for part in (self, self.settings, data, self.make_model(), source_hash(*self.changes), __version__):
             digest.update(repr(part).encode())
-        for cls in MODELS[self.model].__mro__:
+        for cls in (base for part in self.model_as_told().parts() for base in type(part).__mro__):
             if cls.__module__.startswith(Model.__module__.rpartition(".")[0]):
                 digest.update(Path(inspect.getfile(cls)).read_bytes())
         return digest.hexdigest()[:16]

@@ -84,7 +84,13 @@ class Oracle:
         log_joint = [
             [[model.log_marginal(z, corpus, hyper) for z in values] for hyper in row] for row in points
         ]
-        hyper = {name: np.array([[node[name] for node in row] for row in points]) for name in model.sampled()}
+        drawn = model.simulate(design, np.random.default_rng(seed)) if model.sampled() else None
+        seen = () if drawn is None else model.quantities(*drawn)  # without those of topics that come and go
+        hyper = {
+            name: np.array([[node[name] for node in row] for row in points])
+            for name in model.sampled()
+            if name in seen
+        }
         return cls(values, np.array(log_joint), hyper)
 
     def expectation(self, values: np.ndarray) -> Estimate:

@@ -6,11 +6,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 from ... import kernels
 from ...kernels.toolbox.jit import CACHE_DIRECTORY
@@ -127,11 +127,14 @@ class Mutant:
     about : str
         What is wrong.
     variant : str
-        Of the sampler; other variants may be right.
+        Of the sampler, others may be right; the default one unless given.
+    requires : mapping of str to object
+        Arguments with which a model's samplers are wrong, beside its class.
     """
 
     id: str
     concerns: tuple[type[HasSettings], ...]
     change: Change
     about: str
-    variant: str = "sparse"
+    variant: str = ""
+    requires: Mapping[str, Any] = field(default_factory=dict)

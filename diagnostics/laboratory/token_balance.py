@@ -80,6 +80,11 @@ def state_key(latents: Latents) -> bytes:
     return b"".join(latents[name].tobytes() for name in sorted(latents) if latents[name].dtype.kind != "f")
 
 
+def continuous_key(latents: Latents) -> bytes:
+    """Continuous latents as a key."""
+    return b"".join(latents[name].tobytes() for name in sorted(latents) if latents[name].dtype.kind == "f")
+
+
 def with_token_first(at: Simulation, model: Model, token: int) -> Simulation:
     """Order documents, and tokens of the first of them, such that `token` comes first of all."""
     latents, corpus = at
@@ -118,7 +123,8 @@ def balances(
     """Follow steps of tokens, from random states drawn from the model, to one of their ends and back.
 
     A `Conditional` has both states as candidates; by detailed balance ``K(s', s)`` and ``K(s, s')`` are as
-    their densities. Steps that are rarer than `RAREST`, or should be on the way back, are passed over.
+    their densities. Steps that are rarer than `RAREST`, or should be on the way back, are passed over,
+    and so are those that change a continuous variable, as opening a topic breaks sticks: they have densities.
     """
     rng = np.random.default_rng(seed)
     while states > 0:
@@ -127,6 +133,8 @@ def balances(
         move = step_law(kernel, model, latents, corpus, token, int(rng.integers(2**31)))
         chosen = int(rng.integers(len(move.after)))
         before, after = Simulation(move.before, corpus), Simulation(move.after[chosen], corpus)
+        if continuous_key(before.latents) != continuous_key(after.latents):
+            continue
         there = move.probability[chosen]
         back = there * np.exp(log_density(model, before) - log_density(model, after))
         if state_key(before.latents) == state_key(after.latents) or min(there, back) < RAREST:

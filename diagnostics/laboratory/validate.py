@@ -26,6 +26,9 @@ def cases_of(
     variant: str | None = None,
     budget: str = "ci",
     seed: int = 0,
+    *,
+    topics: str = "",
+    options: str = "",
 ) -> list[Case]:
     """Cases of a model: its variants, each on the given rungs.
 
@@ -40,11 +43,13 @@ def cases_of(
         ``joint``.
     budget : str
     seed : int
+    topics, options : str
+        See `Case`.
 
     Raises
     ------
     ValueError
-        There is no such model, rung, variant or budget.
+        There is no such model, rung, variant or budget, or the model does not take such topics or options.
     """
     _check("model", model_id, MODELS)
     _check("budget", budget, BUDGETS)
@@ -52,12 +57,13 @@ def cases_of(
     for rung in rungs or ():
         _check("rung", rung, RUNGS)
         _check(f"rung of {model_id} at budget {budget}", rung, climbed)
-    variants = MODELS[model_id]().kernels
+    given = Case(model_id, "", "", budget, seed, topics=topics, options=options)
+    variants = given.model_as_told().kernels
     default = next(iter(variants))
     if variant is not None:
         _check(f"variant of {model_id}", variant, variants)
     return [
-        Case(model_id, name, rung, budget, seed)
+        replace(given, variant=name, rung=rung)
         for name in ([variant] if variant else [v for v, kernel in variants.items() if kernel.exact])
         for rung in climbed
         if rung in (rungs or climbed)
@@ -67,15 +73,28 @@ def cases_of(
 
 
 def mutant_cases(
-    model_id: str, rungs: Sequence[str] | None = None, variant: str | None = None, seed: int = 0
+    model_id: str,
+    rungs: Sequence[str] | None = None,
+    variant: str | None = None,
+    seed: int = 0,
+    *,
+    topics: str = "",
+    options: str = "",
 ) -> list[Case]:
-    """Cases of the mutants of a model, each as its own variant; at budget ``ci``, where they must die."""
-    cases = cases_of(model_id, rungs, variant, "ci", seed)
+    """Cases of the mutants of a model, each as its own variant; at budget ``ci``, where they must die.
+
+    They are those of its documents and those of its topics.
+    """
+    cases = cases_of(model_id, rungs, variant, "ci", seed, topics=topics, options=options)
+    if not cases:
+        return []
+    model = cases[0].model_as_told()
+    default = next(iter(model.kernels))
     return [
         replace(case, mutant=mutant.id)
-        for mutant in mutants_of(model_id)
+        for mutant in mutants_of(model)
         for case in cases
-        if case.variant == mutant.variant
+        if case.variant == (mutant.variant or default)
     ]
 
 
@@ -124,7 +143,7 @@ def until_killed(
     cases: Iterable[Case], archive: Archive, progress: Progress | None = None
 ) -> Iterator[Record]:
     """Judge mutants, each of them until a rung rejects it."""
-    for _, of_mutant in groupby(cases, key=lambda case: (case.model, case.mutant)):
+    for _, of_mutant in groupby(cases, key=lambda case: (case.name_of_model, case.mutant)):
         for case in of_mutant:
             record = judge_case(case, archive, progress)
             yield record

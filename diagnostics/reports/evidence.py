@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ...zoo.files import replace_on_success
-from ...zoo.models import MODELS
+from ...zoo.models import combinations
 from ..laboratory.archive import Archive, Record, kill_matrix
 from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
 from ..laboratory.validate import STORE, cases_of, judge_all, mutant_cases
@@ -42,8 +42,9 @@ FIGURES = {
 
 def round_of(budget: str) -> list[Case]:
     """All cases of a full round: right samplers at `budget`, then all mutants, cheap rungs first."""
-    right = [case for model in MODELS for case in cases_of(model, budget=budget)]
-    wrong = [case for model in MODELS for case in mutant_cases(model)]
+    pairs = combinations()
+    right = [case for model, topics in pairs for case in cases_of(model, budget=budget, topics=topics)]
+    wrong = [case for model, topics in pairs for case in mutant_cases(model, topics=topics)]
     return right + sorted(wrong, key=lambda case: RUNGS.index(case.rung))
 
 
@@ -55,7 +56,7 @@ def evidence_page(records: Iterable[Record]) -> str:
     current = [record for record in records if record.is_current]
     right = [record for record in current if not record.case.mutant]
     largest = {
-        (record.case.model, record.case.variant, record.case.rung): record
+        (record.case.name_of_model, record.case.variant, record.case.rung): record
         for record in sorted(right, key=lambda record: [*BUDGETS].index(record.case.budget))
     }
     mutants = [record for record in current if record.case.mutant]
@@ -77,9 +78,10 @@ def _samplers(records: Mapping[tuple[str, str, str], Record]) -> list[str]:
     return _table(
         ["model", "variant", *RUNGS],
         [
-            [model, variant, *(_cell(records.get((model, variant, rung))) for rung in RUNGS)]
-            for model, cls in MODELS.items()
-            for variant in cls().kernels
+            [case.name_of_model, variant]
+            + [_cell(records.get((case.name_of_model, variant, rung))) for rung in RUNGS]
+            for case in (Case(model, "", "", topics=topics) for model, topics in combinations())
+            for variant in case.model_as_told().kernels
         ],
     )
 

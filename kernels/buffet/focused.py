@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..toolbox.dirichlet import DirichletTopics, dirichlet_topics, list_token, unlist_token
 from ..toolbox.jit import kernel
 from ..toolbox.random import (
     categorical,
@@ -31,20 +32,17 @@ from ..toolbox.random import (
     slice_sample,
 )
 from ..toolbox.sides import (
-    DirichletTopics,
     Scratch,
     Tokens,
-    check_counts,
     check_positive,
     check_scratch,
-    dirichlet_topics,
-    list_token,
+    check_side,
+    enter_document,
+    leave_document,
+    move_topics,
     scratch,
     tokens_of,
-    unlist_token,
 )
-from ..toolbox.smoothing import update_smoothing
-from ..toolbox.token_pass import enter_document, leave_document
 
 LOG2 = math.log(2.0)
 
@@ -77,9 +75,8 @@ class FocusedState(NamedTuple):
     scratch: Scratch
     alpha_prior: np.ndarray
     gamma_prior: np.ndarray
-    eta_prior: np.ndarray
 
-    FIXED = ("alpha_prior", "gamma_prior", "eta_prior")
+    FIXED = ("alpha_prior", "gamma_prior")
 
 
 @kernel
@@ -321,7 +318,7 @@ def update_hyperparameters(rng, state):
         log_strength = np.log(documents.strength[:n_topics])
         target = LogShape(log_strength, n_documents, documents.alpha[0], state.gamma_prior)
         documents.gamma[0] = math.exp(slice_sample(rng, target, math.log(documents.gamma[0]), 1.0))
-    update_smoothing(rng, state.topics, state.eta_prior)
+    move_topics(rng, state.topics)
 
 
 @kernel
@@ -393,19 +390,18 @@ def make_state(words, doc_ptr, n_words, z, strength, inclusion, hyper, priors) -
             alpha=np.array([float(hyper["alpha"])]),
             gamma=np.array([float(hyper["gamma"])]),
         ),
-        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, float(hyper["eta"])),
+        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, hyper["eta"], priors["eta"]),
         scratch=scratch(capacity),
         alpha_prior=np.array(priors["alpha"], float),
         gamma_prior=np.array(priors["gamma"], float),
-        eta_prior=np.array(priors["eta"], float),
     )
 
 
 def check(state: FocusedState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
-    check_counts(state.tokens, state.topics)
-    check_scratch(state.scratch)
     k = int(state.topics.n_topics[0])
+    check_side(state.topics, state.tokens, k)
+    check_scratch(state.scratch)
     documents = state.documents
     check_positive(alpha=documents.alpha, gamma=documents.gamma)
     if np.any(state.topics.total[:k] == 0):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.random import categorical, log_beta_variate, log_gamma_variate, slice_sample
-from ..toolbox.smoothing import update_smoothing
+from ..toolbox.sides import move_topics
 from .masks import draw_sticks, turn_off_everywhere
 from .state import (
     draw_shape,
@@ -152,5 +152,5 @@ def published_sweep(rng, state):
     update_shapes(rng, state)
     update_alpha(rng, state)
     renumber(state)
-    update_smoothing(rng, topics, state.prior.eta_prior)
+    move_topics(rng, topics)
     return True

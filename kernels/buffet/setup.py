@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..toolbox.sides import check_counts, check_positive, dirichlet_topics, tokens_of
+from ..toolbox.dirichlet import dirichlet_topics
+from ..toolbox.sides import check_positive, check_side, tokens_of
 from .state import (
     LEAST,
     BuffetPrior,
@@ -42,7 +43,7 @@ def with_room(state: SparseTransferState) -> SparseTransferState:
 
 
 def make_state(
-    words, doc_ptr, group, n_words, z, log_weight, shape, eta, lengths, prior, opening
+    words, doc_ptr, group, n_words, z, log_weight, shape, eta, eta_prior, lengths, prior, opening
 ) -> SparseTransferState:
     """State that stands at topics `z` (-1 throughout: not seated yet) and the given masks and weights.
 
@@ -51,6 +52,8 @@ def make_state(
     log_weight : float (C, K)
     shape : float (K,)
     eta : float
+    eta_prior : (shape, rate)
+        (0, 0) where eta is fixed.
     lengths : sequence of (rate, offset (J,), coefficient (J,))
         One a task.
     prior : dict
@@ -85,7 +88,7 @@ def make_state(
     terms = [len(offset) for _, offset, _ in lengths]
     return SparseTransferState(
         tokens=tokens,
-        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, eta),
+        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, eta, eta_prior),
         masks=masks,
         lengths=TaskLengths(
             n_tokens=np.bincount(task_of, minlength=n_tasks).astype(np.int64),
@@ -120,9 +123,9 @@ def _weight_of(log_weight: np.ndarray) -> np.ndarray:
 
 def check(state: SparseTransferState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
-    check_counts(state.tokens, state.topics)
     masks, tokens, scratch = state.masks, state.tokens, state.scratch
     n_topics = int(state.topics.n_topics[0])
+    check_side(state.topics, tokens, n_topics)
     check_positive(alpha=state.prior.alpha, shape=masks.shape[:n_topics])
     if not np.all((masks.stick >= 0.0) & (masks.stick <= 1.0)):
         raise AssertionError("the stick of a topic is not a probability")

@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..toolbox.dirichlet import DirichletTopics
 from ..toolbox.jit import kernel
 from ..toolbox.random import log_gamma_variate
-from ..toolbox.sides import DirichletTopics, Tokens
+from ..toolbox.sides import Tokens
 
 LEAST = 1e-300
 """What a weight or shape below it counts as where its logarithm is not at hand: sums stay positive."""
@@ -84,7 +85,7 @@ class BuffetPrior(NamedTuple):
     Attributes
     ----------
     alpha : float64 (1,)
-    alpha_prior, eta_prior : float64 (2,)
+    alpha_prior : float64 (2,)
         (shape, rate), or zeros for a fixed value.
     epsilon, a1, a2 : float
     log_reach : float64 (C + 1,)
@@ -98,7 +99,6 @@ class BuffetPrior(NamedTuple):
 
     alpha: np.ndarray
     alpha_prior: np.ndarray
-    eta_prior: np.ndarray
     epsilon: float
     a1: float
     a2: float
@@ -106,7 +106,7 @@ class BuffetPrior(NamedTuple):
     log_join: np.ndarray
     first_rows: np.ndarray
 
-    FIXED = ("alpha_prior", "eta_prior", "epsilon", "a1", "a2", "log_reach", "log_join", "first_rows")
+    FIXED = ("alpha_prior", "epsilon", "a1", "a2", "log_reach", "log_join", "first_rows")
 
 
 class MaskScratch(NamedTuple):

@@ -2,9 +2,9 @@
 
 import math
 
+from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import kernel
 from ..toolbox.random import categorical, log_gamma_variate
-from ..toolbox.sides import list_token, unlist_token
 from .state import (
     at_least,
     free_slot,

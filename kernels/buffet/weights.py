@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import kernel
 from ..toolbox.random import categorical, is_sampled, log_density, slice_sample
-from ..toolbox.sides import list_token, unlist_token
-from ..toolbox.smoothing import update_smoothing
+from ..toolbox.sides import move_topics
 from .state import (
     at_least,
     draw_shape,
@@ -283,4 +283,4 @@ def finish_sweep(rng, state):
         move_block(rng, state, int(rng.random() * state.masks.weight.shape[0]))
     update_alpha(rng, state)
     renumber(state)
-    update_smoothing(rng, state.topics, state.prior.eta_prior)
+    move_topics(rng, state.topics)

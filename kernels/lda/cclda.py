@@ -18,10 +18,20 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.random import categorical, crt, is_sampled, log_beta_variate, log_gamma_variate
-from ..toolbox.sides import Scratch, Tokens, check_positive, check_scratch, scratch, tokens_of
+from ..toolbox.sides import (
+    Scratch,
+    Tokens,
+    check_positive,
+    check_scratch,
+    check_side,
+    enter_document,
+    leave_document,
+    move_documents,
+    scratch,
+    tokens_of,
+)
 from ..toolbox.smoothing import draw_smoothing
-from ..toolbox.token_pass import enter_document, leave_document
-from .sweeps import FiniteDocuments, check_documents, finite_documents, update_alpha
+from .documents import FiniteDocuments, finite_documents
 
 
 class CollectionTopics(NamedTuple):
@@ -61,13 +71,12 @@ class CcldaState(NamedTuple):
     topics: CollectionTopics
     scratch: Scratch
     weights: np.ndarray
-    alpha_prior: np.ndarray
     eta_prior: np.ndarray
     delta_prior: np.ndarray
     gamma0_prior: np.ndarray
     gamma1_prior: np.ndarray
 
-    FIXED = ("alpha_prior", "eta_prior", "delta_prior", "gamma0_prior", "gamma1_prior")
+    FIXED = ("eta_prior", "delta_prior", "gamma0_prior", "gamma1_prior")
 
 
 @kernel
@@ -160,7 +169,7 @@ def sweep(rng, state):
     """One sweep: tokens, then alpha, gamma0 and gamma1, eta, delta. Mutates `state`."""
     topics = state.topics
     token_pass(rng, state)
-    update_alpha(rng, state.tokens, state.documents, state.scratch, state.alpha_prior)
+    move_documents(rng, state.tokens, state.documents, topics, state.scratch)
     update_origins(rng, topics, state.gamma0_prior, state.gamma1_prior)
     update_words(rng, topics.eta, topics.count[:1], topics.total[:1], state.eta_prior)
     update_words(rng, topics.delta, topics.count[1:], topics.total[1:], state.delta_prior)
@@ -182,11 +191,11 @@ def make_state(words, doc_ptr, group, n_groups, n_words, n_topics, z, own, hyper
     _recount(tokens, topics)
     return CcldaState(
         tokens=tokens,
-        documents=finite_documents(np.ones((n_groups, n_topics)), hyper["alpha"]),
+        documents=finite_documents(np.ones((n_groups, n_topics)), hyper["alpha"], priors["alpha"]),
         topics=topics,
         scratch=scratch(n_topics),
         weights=np.zeros(2 * n_topics),
-        **{f"{name}_prior": np.array(prior, float) for name, prior in priors.items()},
+        **{f"{name}_prior": np.array(prior, float) for name, prior in priors.items() if name != "alpha"},
     )
 
 
@@ -208,7 +217,7 @@ def check(state: CcldaState) -> None:
     if np.any((topics.own != 0) & (topics.own != 1)):
         raise AssertionError("a word is neither shared nor its collection's own")
     check_positive(eta=topics.eta, delta=topics.delta, gamma0=topics.gamma0, gamma1=topics.gamma1)
-    check_documents(state.tokens, state.documents)
+    check_side(state.documents, state.tokens, topics.total.shape[1])
     check_scratch(state.scratch)
     anew = topics._replace(
         **{name: np.empty_like(getattr(topics, name)) for name in ("count", "total", "n_shared")}

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import is_sampled, log_density, slice_sample
-from ..toolbox.smoothing import draw_smoothing
+from ..toolbox.random import is_sampled, log_density, log_gamma_variate, slice_sample
 from ..toolbox.stirling import fill_ratios, opens
 
 LARGE = 1e150  # far from overflow by one more factor
@@ -52,13 +51,27 @@ def _log_density_of_concentration(target, x):
 
 
 @kernel
-def update_b(rng, restaurants, discount, prior):
+def update_b(rng, restaurants, n_topics, discount, prior):
     """Slice-sample the concentration of each topic, unless they are fixed."""
     if not is_sampled(prior):
         return
-    for k in range(restaurants.b.size):
+    for k in range(n_topics):
         target = LogConcentration(restaurants.customers[:, k], restaurants.tables[:, k], discount, prior)
         restaurants.b[k] = math.exp(slice_sample(rng, target, math.log(restaurants.b[k]), 1.0))
+
+
+@kernel
+def open_b(rng, b, topic, prior, fixed):
+    """Draw the concentration of a new topic from its prior, unless it is fixed.
+
+    The first customer of a topic tells nothing of it.
+    """
+    if not is_sampled(prior):
+        b[topic] = fixed[0]
+        return
+    b[topic] = 0.0
+    while b[topic] == 0.0 or b[topic] == math.inf:  # where the slice move cannot go
+        b[topic] = math.exp(log_gamma_variate(rng, prior[0])) / prior[1]
 
 
 class LogitDiscount(NamedTuple):
@@ -133,7 +146,7 @@ def join_tables(rng, discount, opener, m, table_of, size, joined):
 
 
 @kernel
-def update_a(rng, restaurants, scheme, prior):
+def update_a(rng, restaurants, n_topics, scheme, prior):
     """Slice-sample the discount given table sizes, which are drawn and forgotten here; unless it is fixed."""
     if not is_sampled(prior):
         return
@@ -148,25 +161,9 @@ def update_a(rng, restaurants, scheme, prior):
             m, t = restaurants.listed_customers[j], restaurants.listed_tables[j]
             draw_openers(rng, scheme.ratios, scheme.discount[0], m, t, opener)
             join_tables(rng, scheme.discount[0], opener, m, table_of, size, joined)
-    target = LogitDiscount(restaurants.tables, restaurants.b, joined, prior)
+    tables, b = restaurants.tables[:, :n_topics], restaurants.b[:n_topics]
+    target = LogitDiscount(tables, b, joined, prior)
     a = scheme.discount[0]
     x = slice_sample(rng, target, math.log(a) - math.log1p(-a), 1.0)
     scheme.discount[0] = 1.0 / (1.0 + math.exp(-x))
     fill_ratios(scheme.ratios, scheme.discount[0], most)
-
-
-@kernel
-def update_gamma(rng, restaurants, prior):
-    """Slice-sample the Dirichlet parameter of the bases, unless it is fixed."""
-    if not is_sampled(prior):
-        return
-    base = restaurants.base
-    most = 0
-    for v in range(base.n_listed.size):
-        for j in range(base.word_ptr[v], base.word_ptr[v] + base.n_listed[v]):
-            most = max(most, base.listed_count[j])
-    tally = np.zeros(most + 1, np.int64)
-    for v in range(base.n_listed.size):
-        for j in range(base.word_ptr[v], base.word_ptr[v] + base.n_listed[v]):
-            tally[base.listed_count[j]] += 1
-    draw_smoothing(rng, base.eta, base.total, tally, restaurants.n_words[0], prior)

@@ -1,6 +1,6 @@
 """Topics that are Pitman-Yor processes, one a group, around bases that groups may share.
 
-    phi0_bk ~ Dirichlet(gamma),   phi_gk ~ PYP(a, b_k, P_g phi0_bk),   b = base of group g
+    phi0_bk ~ Dirichlet(eta),   phi_gk ~ PYP(a, b_k, P_g phi0_bk),   b = base of group g
 
 With phi and phi0 integrated out, the customers of restaurant (g, k) are the tokens of topic k in group g.
 Each table serves one word w and has sent for a word v of the base, which P_g turns into w with probability
@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..toolbox.dirichlet import DirichletTopics, list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, chosen_by_type
-from ..toolbox.sides import DirichletTopics, Tokens, list_token, unlist_token
+from .seats import Scheme
 
 
 class Restaurants(NamedTuple):
@@ -25,12 +26,12 @@ class Restaurants(NamedTuple):
         Where the list of cell ``g V + w`` begins; it has room for all tokens of word w in group g.
     n_listed : int32 (G V,)
     listed_topic, listed_customers, listed_tables : int32 (N,)
-    customers, tables : int64 (G, K)
+    customers, tables : int64 (G, capacity)
         M and T.
     base : DirichletTopics
-        Tables by the word that they sent for, q: word ``b V + v`` and topic ``b K + k``; its eta is gamma.
+        Tables by the word that they sent for, q: word ``b V + v`` and topic ``b capacity + k``.
     base_of_group : int64 (G,)
-    b : float64 (K,)
+    b : float64 (capacity,)
     n_words : int64 (1,)
     """
 
@@ -84,6 +85,66 @@ class Associations(NamedTuple):
     FIXED = ("row_ptr", "column", "weight", "row_sum")
 
 
+class SeatScratch(NamedTuple):
+    """Working memory of a sweep beside that of all topic sides. Holds nothing between documents.
+
+    Attributes
+    ----------
+    joining : float64 (capacity,)
+        (prior + n_dk) / (b + M).
+    sent : float64 (capacity,)
+        sum_v p_wv q_kv; zero between tokens.
+    touched : int32 (capacity,)
+        Topics where `sent` is not zero.
+    kept : float64 (capacity,)
+        Coefficients that are set aside.
+    weights : float64 (2 capacity + 1,)
+    """
+
+    joining: np.ndarray
+    sent: np.ndarray
+    touched: np.ndarray
+    kept: np.ndarray
+    weights: np.ndarray
+
+
+class PitmanYorTopics(NamedTuple):
+    """Topic side.
+
+    Of the tokens of a topic and cell any are as likely to head its tables. Sweeps only count them;
+    `heads_seed`, which each sweep draws from [0, 1), decides which ones a snapshot names.
+
+    Attributes
+    ----------
+    group : int32 (D,)
+        Group of each document, whose restaurants its tokens go to.
+    restaurants : Restaurants
+    orders : SameWord or Associations
+    scheme : Scheme
+    scratch : SeatScratch
+    new_b : float64 (1,)
+        The b of topics that open while it is fixed.
+    b_prior : float64 (2,)
+    a_prior : float64 (2,)
+        Two shapes of a Beta; zeros for a fixed value.
+    heads_seed : float64 (1,)
+    n_topics : int64 (1,)
+    """
+
+    group: np.ndarray
+    restaurants: Restaurants
+    orders: SameWord | Associations
+    scheme: Scheme
+    scratch: SeatScratch
+    new_b: np.ndarray
+    b_prior: np.ndarray
+    a_prior: np.ndarray
+    heads_seed: np.ndarray
+    n_topics: np.ndarray
+
+    FIXED = ("group", "new_b", "b_prior", "a_prior")
+
+
 @chosen_by_type(0)
 def sources(orders, n_words, cell):
     """First place, and the one after the last, of the words that tables of the cell may send for."""
@@ -107,6 +168,11 @@ def keep_order(orders, restaurants, cell, topic, v):
 @chosen_by_type(1)
 def drop_order(rng, orders, restaurants, cell, topic, n_tables):
     """Forget one of the `n_tables` tables of `topic` in the cell, at random; return what it sent for."""
+
+
+@chosen_by_type(0)
+def rename_orders(orders, restaurants, new_name):
+    """Renumber the topics of all orders."""
 
 
 @sources.implement(SameWord)
@@ -133,6 +199,11 @@ def _keep_same(orders, restaurants, cell, topic, v):
 @drop_order.implement(SameWord)
 def _drop_same(rng, orders, restaurants, cell, topic, n_tables):
     return cell % restaurants.n_words[0]
+
+
+@rename_orders.implement(SameWord)
+def _rename_same(orders, restaurants, new_name):
+    pass
 
 
 @sources.implement(Associations)
@@ -177,6 +248,14 @@ def _drop_associated(rng, orders, restaurants, cell, topic, n_tables):
     return np.int64(v)
 
 
+@rename_orders.implement(Associations)
+def _rename_associated(orders, restaurants, new_name):
+    for cell in range(orders.n_orders.size):
+        start = restaurants.cell_ptr[cell]
+        for j in range(start, start + orders.n_orders[cell]):
+            orders.order_topic[j] = new_name[orders.order_topic[j]]
+
+
 @borrowing_kernel
 def count_at_base(base, word, topic):
     """Tables of `topic` that sent for `word`; both as the base numbers them."""
@@ -188,7 +267,7 @@ def count_at_base(base, word, topic):
 
 @borrowing_kernel
 def source_weight(orders, restaurants, group, topic, place):
-    """``p_wv (gamma + q_kv)`` of the word v at a place of `sources`."""
+    """``p_wv (eta + q_kv)`` of the word v at a place of `sources`."""
     base, b = restaurants.base, restaurants.base_of_group[group]
     v, p = source(orders, place)
     count = count_at_base(base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
@@ -197,7 +276,7 @@ def source_weight(orders, restaurants, group, topic, place):
 
 @borrowing_kernel
 def draw_order(rng, orders, restaurants, group, cell, topic):
-    """Draw the word that a new table sends for, with weights p_wv (gamma + q_kv)."""
+    """Draw the word that a new table sends for, with weights p_wv (eta + q_kv)."""
     start, end = sources(orders, restaurants.n_words[0], cell)
     chosen = start
     if end > start + 1:
@@ -272,11 +351,11 @@ def unseat(restaurants, group, cell, place, takes_table):
 
 
 @borrowing_kernel
-def seat_all(tokens, restaurants, orders, association):
+def seat_all(tokens, group_of_doc, restaurants, orders, association):
     """Seat the tokens that have a topic; ``association[i]`` is -1 unless token i heads a table."""
     n_words = restaurants.n_words[0]
-    for d in range(tokens.group.size):
-        group = tokens.group[d]
+    for d in range(group_of_doc.size):
+        group = group_of_doc[d]
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             topic = tokens.topic[i]
             if topic >= 0:
@@ -285,50 +364,3 @@ def seat_all(tokens, restaurants, orders, association):
                 if association[i] >= 0:
                     count_order(restaurants, group, topic, association[i])
                     keep_order(orders, restaurants, cell, topic, association[i])
-
-
-def cells_of(tokens: Tokens, n_words: int) -> np.ndarray:
-    """Cell ``g V + w`` of each token, int64 (N,)."""
-    return np.repeat(tokens.group.astype(np.int64), np.diff(tokens.doc_ptr)) * n_words + tokens.words
-
-
-def empty_restaurants(
-    tokens: Tokens,
-    n_words: int,
-    base_of_group: np.ndarray,
-    b: np.ndarray,
-    gamma: float,
-    most_orders: np.ndarray,
-) -> Restaurants:
-    """Restaurants without customers, with room for all tokens.
-
-    Parameters
-    ----------
-    most_orders : int (B V,)
-        Tables that could send for each word of each base.
-    """
-    n_groups, n_topics = len(base_of_group), len(b)
-    occurrences = np.bincount(cells_of(tokens, n_words), minlength=n_groups * n_words)
-    n_bases, n_tokens = len(most_orders) // n_words, tokens.words.size
-    room_at_base = np.minimum(most_orders, n_topics)  # one entry a topic
-    return Restaurants(
-        cell_ptr=np.concatenate([[0], np.cumsum(occurrences)]).astype(np.int64),
-        n_listed=np.zeros(n_groups * n_words, np.int32),
-        listed_topic=np.zeros(n_tokens, np.int32),
-        listed_customers=np.zeros(n_tokens, np.int32),
-        listed_tables=np.zeros(n_tokens, np.int32),
-        customers=np.zeros((n_groups, n_topics), np.int64),
-        tables=np.zeros((n_groups, n_topics), np.int64),
-        base=DirichletTopics(
-            total=np.zeros(n_bases * n_topics, np.int64),
-            word_ptr=np.concatenate([[0], np.cumsum(room_at_base)]).astype(np.int64),
-            n_listed=np.zeros(n_bases * n_words, np.int32),
-            listed_topic=np.zeros(room_at_base.sum(), np.int32),
-            listed_count=np.zeros(room_at_base.sum(), np.int32),
-            eta=np.array([float(gamma)]),
-            n_topics=np.array([n_bases * n_topics], np.int64),
-        ),
-        base_of_group=np.ascontiguousarray(base_of_group, np.int64),
-        b=np.array(b, float),
-        n_words=np.array([n_words], np.int64),
-    )

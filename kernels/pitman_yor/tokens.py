@@ -1,37 +1,37 @@
-"""One Gibbs pass over the tokens under Pitman-Yor topics: topic, table or none, and what the table sends for.
+"""How a token steps under Pitman-Yor topics: topic, table or none, and what the table sends for.
 
 Given the topics of all others, with m customers of the token's word at t tables in restaurant (g, k),
 
-    joins a table   (alpha + n_dk) / (b + M)             S^{m+1}_t / S^m_t          stays(m, t)
-    opens a table   (alpha + n_dk) (b + a T) / (b + M)   S^{m+1}_{t+1} / S^m_t  h   opens(m, t),
+    joins a table   (prior_k + n_dk) / (b + M)             S^{m+1}_t / S^m_t          stays(m, t)
+    opens a table   (prior_k + n_dk) (b + a T) / (b + M)   S^{m+1}_{t+1} / S^m_t  h   opens(m, t),
 
-h = sum_v p_wv (gamma + q_kv) / (V gamma + Q_k) (`pitman_yor_seats` has the last factors). `dense_pass` is the
-definition, O(K) a token. `sparse_pass` draws from the same conditionals in three parts. With the coefficient
-``c_k = (alpha + n_dk) (b + a T) / ((b + M) (V gamma + Q_k))`` a topic without customers of the word weighs
-the sum of
+h = sum_v p_wv (eta + q_kv) / (V eta + Q_k) (`seats` has the last factors). A topic that is not represented
+yet weighs rest h, where h = sum_v p_wv / V, whatever its b. The sparse step draws in parts. With the
+coefficient ``c_k = (prior_k + n_dk) (b + a T) / ((b + M) (V eta + Q_k))`` a topic without customers of the
+word weighs the sum of
 
     c_k sum_v p_wv q_kv     if tables of the topic sent for a source of the word
-    c_k gamma sum_v p_wv    for any topic, those of the document first; rarely visited
+    c_k eta sum_v p_wv      for any topic, those of the document first; rarely visited
 
 and those with customers, of which each word has a short list, are weighed in full.
 """
 
-from typing import NamedTuple
-
-import numpy as np
-
 from ..toolbox.jit import borrowing_kernel, chosen_by_type
 from ..toolbox.random import categorical
-from ..toolbox.token_pass import (
-    RECOUNT_AFTER,
-    block_end,
-    enter_document,
-    find_in_smooth_part,
-    leave_document,
+from ..toolbox.sides import (
+    dense_step,
+    join_document,
+    open_topic,
+    same_words,
+    sparse_step,
+    weigh_topic,
 )
+from ..toolbox.token_pass import find_in_smooth_part
+from .hyper import open_b
 from .seats import seat_weights, takes_head
 from .state import (
     Associations,
+    PitmanYorTopics,
     SameWord,
     count_order,
     discount_order,
@@ -47,75 +47,14 @@ from .state import (
 )
 
 
-class PassScratch(NamedTuple):
-    """Working memory of a sweep; see also `state.Scratch`. Holds nothing between documents.
-
-    Attributes
-    ----------
-    doc_count : int64 (K,)
-    doc_topics : int32 (K,)
-    is_doc_topic : bool (K,)
-    joining : float64 (K,)
-        (alpha + n_dk) / (b + M).
-    coefficient : float64 (K,)
-        c_k.
-    sent : float64 (K,)
-        sum_v p_wv q_kv; zero between tokens.
-    touched : int32 (K,)
-        Topics where `sent` is not zero.
-    kept : float64 (K,)
-        Coefficients that are set aside.
-    weights : float64 (2 K,)
-    """
-
-    doc_count: np.ndarray
-    doc_topics: np.ndarray
-    is_doc_topic: np.ndarray
-    joining: np.ndarray
-    coefficient: np.ndarray
-    sent: np.ndarray
-    touched: np.ndarray
-    kept: np.ndarray
-    weights: np.ndarray
-
-
-def pass_scratch(n_topics: int) -> PassScratch:
-    """Fresh working memory."""
-    return PassScratch(
-        doc_count=np.zeros(n_topics, np.int64),
-        doc_topics=np.zeros(n_topics, np.int32),
-        is_doc_topic=np.zeros(n_topics, np.bool_),
-        joining=np.zeros(n_topics),
-        coefficient=np.zeros(n_topics),
-        sent=np.zeros(n_topics),
-        touched=np.zeros(n_topics, np.int32),
-        kept=np.zeros(n_topics),
-        weights=np.zeros(2 * n_topics),
-    )
-
-
-@borrowing_kernel
-def gather(orders, restaurants, group, cell, sent, touched):
-    """Sum p_wv q_kv over v into `sent`, and list the topics where that is not zero; return how many."""
-    base, n_words, n_topics = restaurants.base, restaurants.n_words[0], restaurants.b.size
-    b = restaurants.base_of_group[group]
-    n_touched = 0
-    start, end = sources(orders, n_words, cell)
-    for place in range(start, end):
-        v, p = source(orders, place)
-        first = base.word_ptr[b * n_words + v]
-        for j in range(first, first + base.n_listed[b * n_words + v]):
-            k = base.listed_topic[j] - b * n_topics
-            if sent[k] == 0.0:
-                touched[n_touched] = k
-                n_touched += 1
-            sent[k] += p * base.listed_count[j]
-    return n_touched
+@same_words.implement(PitmanYorTopics)
+def _same_words(topics, d, other):
+    return topics.group[d] == topics.group[other]
 
 
 @chosen_by_type(0)
-def base_probabilities(orders, restaurants, group, cell, out):
-    """Fill ``out[:K]`` with h, the probability of the cell's word under the base of each topic."""
+def base_probabilities(orders, restaurants, group, cell, n_topics, out):
+    """Fill ``out[:n_topics]`` with h, the probability of the cell's word under the base of each topic."""
 
 
 @chosen_by_type(1)
@@ -130,19 +69,19 @@ def cancel(rng, orders, restaurants, group, cell, topic, n_tables):
 
 @base_probabilities.implement(SameWord)
 @base_probabilities.implement(Associations)
-def _base_probabilities(orders, restaurants, group, cell, out):
-    base, n_topics, n_words = restaurants.base, restaurants.b.size, restaurants.n_words[0]
-    b, gamma = restaurants.base_of_group[group], restaurants.base.eta[0]
+def _base_probabilities(orders, restaurants, group, cell, n_topics, out):
+    base, capacity, n_words = restaurants.base, restaurants.b.size, restaurants.n_words[0]
+    b, eta = restaurants.base_of_group[group], restaurants.base.eta[0]
     for k in range(n_topics):
-        out[k] = gamma * row_sum(orders, cell)
+        out[k] = eta * row_sum(orders, cell)
     start, end = sources(orders, n_words, cell)
     for place in range(start, end):
         v, p = source(orders, place)
         first = base.word_ptr[b * n_words + v]
         for j in range(first, first + base.n_listed[b * n_words + v]):
-            out[base.listed_topic[j] - b * n_topics] += p * base.listed_count[j]
+            out[base.listed_topic[j] - b * capacity] += p * base.listed_count[j]
     for k in range(n_topics):
-        out[k] /= n_words * gamma + base.total[b * n_topics + k]
+        out[k] /= n_words * eta + base.total[b * capacity + k]
 
 
 @order.implement(SameWord)
@@ -161,12 +100,11 @@ def _cancel(rng, orders, restaurants, group, cell, topic, n_tables):
 
 
 @borrowing_kernel
-def take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
-    """Take token `i` out of its restaurant; False if it stays, as it heads the only table of several.
+def take_out(rng, restaurants, orders, scheme, group, cell, topic):
+    """Take a token of `topic` out of its restaurant; False if it stays: it heads the only table of several.
 
     Whatever else such a token could do has probability zero, as rho is not (Chen, Du and Buntine 2011).
     """
-    topic = tokens.topic[i]
     place = find_entry(restaurants, cell, topic)
     m, t = restaurants.listed_customers[place], restaurants.listed_tables[place]
     heads = takes_head(rng, scheme, m, t)
@@ -179,12 +117,21 @@ def take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
 
 
 @borrowing_kernel
-def put_in(rng, tokens, restaurants, orders, group, cell, i, topic, opens_table):
-    """Seat token `i`; a new table draws what it sends for."""
-    tokens.topic[i] = topic
+def put_in(rng, restaurants, orders, group, cell, topic, opens_table):
+    """Seat a token; a new table draws what it sends for."""
     if opens_table:
         order(rng, orders, restaurants, group, cell, topic)
     seat(restaurants, group, cell, topic, opens_table)
+
+
+@borrowing_kernel
+def open_both(rng, documents, group, topics, scratch):
+    """Add a topic to both sides, given that a token of a document of `group` chose it."""
+    new = topics.n_topics[0]
+    topics.n_topics[0] += 1
+    open_topic(rng, documents, new, group)
+    open_b(rng, topics.restaurants.b, new, topics.b_prior, topics.new_b)
+    scratch.coefficient[new] = 0.0
 
 
 @borrowing_kernel
@@ -197,25 +144,19 @@ def topic_weights(restaurants, discount, group, k):
 
 
 @borrowing_kernel
-def dense_step(rng, tokens, documents, restaurants, orders, scheme, scratch, group, i):
-    """Resample the topic and seat of token `i` of the document whose topics are counted in the scratch.
+def weigh_all(prior, rest, restaurants, orders, scheme, scratch, own, group, cell, n_topics):
+    """Weigh occupied tables of all topics, then new ones, the last of them that of a topic not known yet.
 
-    The scratch's `sent` and `joining` are borrowed, for h and alpha + n_dk.
+    The scratch's `coefficient` is borrowed for h, and `joining` for prior + n_dk.
     """
-    n_topics = restaurants.b.size
-    weights, h, in_document = scratch.weights, scratch.sent, scratch.joining
-    cell = group * restaurants.n_words[0] + tokens.words[i]
-    old = tokens.topic[i]
-    if old >= 0:
-        if not take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
-            return
-        scratch.doc_count[old] -= 1
-    base_probabilities(orders, restaurants, group, cell, h)
+    weights, h, in_document = own.weights, scratch.coefficient, own.joining
+    base_probabilities(orders, restaurants, group, cell, n_topics, h)
     for k in range(n_topics):
         _, opens = topic_weights(restaurants, scheme.discount[0], group, k)
-        in_document[k] = documents.prior[group, k] + scratch.doc_count[k]
+        in_document[k] = prior[k] + scratch.doc_count[k]
         weights[k] = 0.0
         weights[n_topics + k] = in_document[k] * opens * h[k]
+    weights[2 * n_topics] = rest * row_sum(orders, cell) / restaurants.n_words[0]
     start = restaurants.cell_ptr[cell]
     for j in range(start, start + restaurants.n_listed[cell]):
         k = restaurants.listed_topic[j]
@@ -223,49 +164,83 @@ def dense_step(rng, tokens, documents, restaurants, orders, scheme, scratch, gro
         at_table, alone = seat_weights(scheme, restaurants.listed_customers[j], restaurants.listed_tables[j])
         weights[k] = in_document[k] * joins * at_table
         weights[n_topics + k] *= alone
-    chosen = categorical(rng, weights, 2 * n_topics)
-    new = chosen % n_topics
-    put_in(rng, tokens, restaurants, orders, group, cell, i, new, chosen >= n_topics)
+
+
+@dense_step.implement(PitmanYorTopics)
+def _dense_step(rng, tokens, documents, topics, scratch, d, i):
+    restaurants, orders, scheme = topics.restaurants, topics.orders, topics.scheme
+    g, group, old = tokens.group[d], topics.group[d], tokens.topic[i]
+    cell = group * restaurants.n_words[0] + tokens.words[i]
+    if old >= 0:
+        if not take_out(rng, restaurants, orders, scheme, group, cell, old):
+            return
+        scratch.doc_count[old] -= 1
+    n_topics, own = topics.n_topics[0], topics.scratch
+    prior, rest = documents.prior[g], documents.rest[g]
+    weigh_all(prior, rest, restaurants, orders, scheme, scratch, own, group, cell, n_topics)
+    new = categorical(rng, own.weights, 2 * n_topics + 1)
+    opens_table = new >= n_topics
+    if opens_table:
+        new -= n_topics
+    if new == n_topics:
+        open_both(rng, documents, g, topics, scratch)
+    put_in(rng, restaurants, orders, group, cell, new, opens_table)
+    tokens.topic[i] = new
     scratch.doc_count[new] += 1
 
 
 @borrowing_kernel
-def dense_pass(rng, tokens, documents, restaurants, orders, scheme, scratch):
-    """Resample every token's topic and seat, O(K) a token. Mutates all arguments."""
-    for d in range(tokens.group.size):
-        enter_document(tokens, scratch, d)
-        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
-            dense_step(rng, tokens, documents, restaurants, orders, scheme, scratch, tokens.group[d], i)
-        leave_document(tokens, scratch, d)
-    scratch.sent[:] = 0.0
-
-
-@borrowing_kernel
-def weigh_topic(documents, restaurants, scheme, scratch, group, k):
-    """Bring what the scratch has of topic `k` up to date; return by how much the coefficient grew."""
-    joins, opens = topic_weights(restaurants, scheme.discount[0], group, k)
+def update_coefficient(prior, restaurants, discount, scratch, joining, group, k, mass):
+    """Bring what is known of topic `k` up to date; return the mass with the change of its coefficient."""
+    joins, opens = topic_weights(restaurants, discount, group, k)
     base = restaurants.base
     at_base = restaurants.base_of_group[group] * restaurants.b.size + k
-    in_document = documents.prior[group, k] + scratch.doc_count[k]
+    in_document = prior + scratch.doc_count[k]
     before = scratch.coefficient[k]
-    scratch.joining[k] = in_document * joins
+    joining[k] = in_document * joins
     scratch.coefficient[k] = (
         in_document * opens / (restaurants.n_words[0] * base.eta[0] + base.total[at_base])
     )
-    return scratch.coefficient[k] - before
+    return mass + (scratch.coefficient[k] - before)
+
+
+@weigh_topic.implement(PitmanYorTopics)
+def _weigh_topic(tokens, documents, topics, scratch, d, k, mass):
+    prior, discount = documents.prior[tokens.group[d], k], topics.scheme.discount[0]
+    joining, group = topics.scratch.joining, topics.group[d]
+    return update_coefficient(prior, topics.restaurants, discount, scratch, joining, group, k, mass)
 
 
 @borrowing_kernel
-def weigh_seats(restaurants, orders, scheme, scratch, group, cell):
+def gather(orders, restaurants, group, cell, sent, touched):
+    """Sum p_wv q_kv over v into `sent`, and list the topics where that is not zero; return how many."""
+    base, n_words, capacity = restaurants.base, restaurants.n_words[0], restaurants.b.size
+    b = restaurants.base_of_group[group]
+    n_touched = 0
+    start, end = sources(orders, n_words, cell)
+    for place in range(start, end):
+        v, p = source(orders, place)
+        first = base.word_ptr[b * n_words + v]
+        for j in range(first, first + base.n_listed[b * n_words + v]):
+            k = base.listed_topic[j] - b * capacity
+            if sent[k] == 0.0:
+                touched[n_touched] = k
+                n_touched += 1
+            sent[k] += p * base.listed_count[j]
+    return n_touched
+
+
+@borrowing_kernel
+def weigh_seats(restaurants, orders, scheme, scratch, own, cell):
     """Weigh topics with customers of the cell in full, and set their coefficients aside as zeros.
 
     Returns
     -------
     mass : float
-        Of the weights; ``scratch.weights`` has their running sum: for each topic, an occupied table and a
+        Of the weights; ``own.weights`` has their running sum: for each topic, an occupied table and a
         new one.
     aside : float
-        Sum of the coefficients, which ``scratch.kept[:n]`` holds.
+        Sum of the coefficients, which ``own.kept[:n]`` holds.
     """
     floor = restaurants.base.eta[0] * row_sum(orders, cell)
     start = restaurants.cell_ptr[cell]
@@ -276,42 +251,46 @@ def weigh_seats(restaurants, orders, scheme, scratch, group, cell):
         at_table, alone = seat_weights(
             scheme, restaurants.listed_customers[start + j], restaurants.listed_tables[start + j]
         )
-        mass += scratch.joining[k] * at_table
-        scratch.weights[2 * j] = mass
-        mass += coefficient * (floor + scratch.sent[k]) * alone
-        scratch.weights[2 * j + 1] = mass
-        scratch.kept[j] = coefficient
+        mass += own.joining[k] * at_table
+        own.weights[2 * j] = mass
+        mass += coefficient * (floor + own.sent[k]) * alone
+        own.weights[2 * j + 1] = mass
+        own.kept[j] = coefficient
         scratch.coefficient[k] = 0.0
         aside += coefficient
     return mass, aside
 
 
 @borrowing_kernel
-def restore(restaurants, scratch, cell):
+def restore(restaurants, scratch, own, cell):
     """Undo what `weigh_seats` set aside."""
     start = restaurants.cell_ptr[cell]
     for j in range(restaurants.n_listed[cell]):
-        scratch.coefficient[restaurants.listed_topic[start + j]] = scratch.kept[j]
+        scratch.coefficient[restaurants.listed_topic[start + j]] = own.kept[j]
 
 
 @borrowing_kernel
-def draw_seat(rng, restaurants, orders, scheme, scratch, group, cell, n_doc_topics, mass):
-    """Draw a topic for a token of the cell, and whether it opens a table.
+def draw_seat(
+    rng, restaurants, orders, scheme, scratch, own, group, cell, n_doc_topics, mass, rest, n_topics
+):
+    """Draw a topic for a token of the cell, perhaps one not represented yet, and whether it opens a table.
 
-    `mass` is the sum of all coefficients.
+    `mass` is the sum of all coefficients, `rest` the prior weight of topics not represented yet.
     """
-    coefficient, sent, touched = scratch.coefficient, scratch.sent, scratch.touched
+    coefficient, sent, touched = scratch.coefficient, own.sent, own.touched
     n_touched = gather(orders, restaurants, group, cell, sent, touched)
-    seats, aside = weigh_seats(restaurants, orders, scheme, scratch, group, cell)
+    seats, aside = weigh_seats(restaurants, orders, scheme, scratch, own, cell)
     ordered = 0.0
     for j in range(n_touched):
         ordered += coefficient[touched[j]] * sent[touched[j]]
     floor = restaurants.base.eta[0] * row_sum(orders, cell)
-    u = rng.random() * (seats + ordered + floor * max(mass - aside, 0.0))
+    smooth = floor * max(mass - aside, 0.0)
+    unknown = rest * row_sum(orders, cell) / restaurants.n_words[0]
+    u = rng.random() * (seats + ordered + smooth + unknown)
     topic, opens_table = 0, True
     if u < seats:
         j = 0
-        while scratch.weights[j] <= u:
+        while own.weights[j] <= u:
             j += 1
         topic = restaurants.listed_topic[restaurants.cell_ptr[cell] + j // 2]
         opens_table = j % 2 == 1
@@ -323,74 +302,38 @@ def draw_seat(rng, restaurants, orders, scheme, scratch, group, cell, n_doc_topi
                 u -= coefficient[topic] * sent[topic]
                 if u < 0.0:
                     break
-    else:
+    elif u - seats - ordered < smooth or unknown == 0.0:
         u = (u - seats - ordered) / floor
         topic = find_in_smooth_part(
-            u, coefficient, scratch.doc_topics, n_doc_topics, scratch.is_doc_topic, coefficient.size
+            u, coefficient, scratch.doc_topics, n_doc_topics, scratch.is_doc_topic, n_topics
         )
+    else:
+        topic = n_topics
     for j in range(n_touched):
         sent[touched[j]] = 0.0
-    restore(restaurants, scratch, cell)
+    restore(restaurants, scratch, own, cell)
     return topic, opens_table
 
 
-@borrowing_kernel
-def sparse_step(rng, tokens, documents, restaurants, orders, scheme, scratch, group, i, n_doc_topics, mass):
-    """Resample the topic and seat of token `i`; return the document's number of topics, and the mass."""
+@sparse_step.implement(PitmanYorTopics)
+def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
+    restaurants, orders, scheme, own = topics.restaurants, topics.orders, topics.scheme, topics.scratch
+    g, group, old = tokens.group[d], topics.group[d], tokens.topic[i]
+    prior, joining, discount = documents.prior[g], own.joining, scheme.discount[0]
     cell = group * restaurants.n_words[0] + tokens.words[i]
-    old = tokens.topic[i]
     if old >= 0:
-        if not take_out(rng, tokens, restaurants, orders, scheme, group, cell, i):
+        if not take_out(rng, restaurants, orders, scheme, group, cell, old):
             return n_doc_topics, mass
         scratch.doc_count[old] -= 1
-        mass += weigh_topic(documents, restaurants, scheme, scratch, group, old)
-    new, opens_table = draw_seat(rng, restaurants, orders, scheme, scratch, group, cell, n_doc_topics, mass)
-    put_in(rng, tokens, restaurants, orders, group, cell, i, new, opens_table)
+        mass = update_coefficient(prior[old], restaurants, discount, scratch, joining, group, old, mass)
+    n_topics, rest = topics.n_topics[0], documents.rest[g]
+    new, opens_table = draw_seat(
+        rng, restaurants, orders, scheme, scratch, own, group, cell, n_doc_topics, mass, rest, n_topics
+    )
+    if new == n_topics:
+        open_both(rng, documents, g, topics, scratch)
+    put_in(rng, restaurants, orders, group, cell, new, opens_table)
+    tokens.topic[i] = new
     scratch.doc_count[new] += 1
-    mass += weigh_topic(documents, restaurants, scheme, scratch, group, new)
-    if not scratch.is_doc_topic[new]:
-        scratch.is_doc_topic[new] = True
-        scratch.doc_topics[n_doc_topics] = new
-        n_doc_topics += 1
-    return n_doc_topics, mass
-
-
-@borrowing_kernel
-def weigh_all(documents, restaurants, scheme, scratch, group):
-    """Weigh all topics for documents of a group; return the mass, the sum of their coefficients."""
-    scratch.coefficient[:] = 0.0
-    mass = 0.0
-    for k in range(scratch.coefficient.size):
-        mass += weigh_topic(documents, restaurants, scheme, scratch, group, k)
-    return mass
-
-
-@borrowing_kernel
-def sparse_block(rng, tokens, documents, restaurants, orders, scheme, scratch, first, end):
-    """Resample the tokens of documents `first` to `end`, of one group; return the mass outside of them."""
-    g = tokens.group[first]
-    mass = weigh_all(documents, restaurants, scheme, scratch, g)
-    for d in range(first, end):
-        n_doc_topics = enter_document(tokens, scratch, d)
-        for k in scratch.doc_topics[:n_doc_topics]:
-            scratch.is_doc_topic[k] = True
-            mass += weigh_topic(documents, restaurants, scheme, scratch, g, k)
-        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
-            n_doc_topics, mass = sparse_step(
-                rng, tokens, documents, restaurants, orders, scheme, scratch, g, i, n_doc_topics, mass
-            )
-        for k in scratch.doc_topics[:n_doc_topics]:
-            scratch.doc_count[k] = 0
-            scratch.is_doc_topic[k] = False
-            mass += weigh_topic(documents, restaurants, scheme, scratch, g, k)
-    return mass
-
-
-@borrowing_kernel
-def sparse_pass(rng, tokens, documents, restaurants, orders, scheme, scratch):
-    """Resample every token's topic and seat, in time that grows with the non-zero counts. Mutates all."""
-    d = 0
-    while d < tokens.group.size:
-        end = block_end(tokens, d, max(RECOUNT_AFTER, scratch.doc_count.size))
-        sparse_block(rng, tokens, documents, restaurants, orders, scheme, scratch, d, end)
-        d = end
+    mass = update_coefficient(prior[new], restaurants, discount, scratch, joining, group, new, mass)
+    return join_document(scratch, new, n_doc_topics), mass

@@ -59,6 +59,9 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function)
 
 
+BORROWING = {"_nrt": False, "forceinline": True}
+
+
 def borrowing_kernel(function: Callable[..., Any]) -> Any:
     """As `kernel`, for a part of a sweep that makes no arrays and only borrows those that it is given.
 
@@ -66,7 +69,7 @@ def borrowing_kernel(function: Callable[..., Any]) -> Any:
     that take NamedTuples apart cost nothing, where they could make a sweep seven times as slow. A function
     that makes an array does not compile.
     """
-    return _compiled(function, _nrt=False, forceinline=True)
+    return _compiled(function, **BORROWING)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -74,7 +77,9 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
 
 
-def chosen_by_type(argument: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def chosen_by_type(
+    argument: int, borrows: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a function that is implemented once for each NamedTuple class of one argument.
 
     Compiled code picks the implementation when it is compiled, so that the choice costs nothing when it
@@ -84,7 +89,10 @@ def chosen_by_type(argument: int) -> Callable[[Callable[..., Any]], Callable[...
     ----------
     argument
         Position of the argument whose class decides.
+    borrows
+        Whether implementations are compiled as a `borrowing_kernel` is.
     """
+    options = {"nogil": True, "error_model": "numpy"} | (BORROWING if borrows else {})
 
     def declare(stub: Callable[..., Any]) -> Callable[..., Any]:
         implementations: dict[type, Callable[..., Any]] = {}
@@ -105,7 +113,7 @@ def chosen_by_type(argument: int) -> Callable[[Callable[..., Any]], Callable[...
         dispatch.__name__ = stub.__name__
         dispatch.__doc__ = stub.__doc__
         dispatch.__module__ = stub.__module__
-        overload(dispatch, strict=False, jit_options={"nogil": True, "error_model": "numpy"})(resolve)
+        overload(dispatch, strict=False, jit_options=options)(resolve)
         dispatch.implement = implement  # type: ignore[attr-defined]
         return dispatch
 

@@ -1,21 +1,27 @@
-"""The two sides of a topic model as flat arrays, and the tokens between them.
+"""The two sides of a topic model as flat arrays, the tokens between them, and what a side has to offer.
 
 A token of word w in document d belongs to topic k with weight
 
-    (prior[g, k] + n_dk) * (n_kw + eta) / (n_k + V eta),         g = group of d,
+    (prior[g, k] + n_dk) * p(w | k, all other tokens),        g = group of d,
 
-or to a topic not represented yet with weight ``rest[g] / V``. The first factor is the *document side*, the
-second the *topic side*. A document side is any NamedTuple with the fields ``prior`` and ``rest``; what else
-it holds, and how it opens a topic, is its own affair. The number of represented topics, ``n_topics``, is a
-one-element array, and arrays over topics have room for more (``capacity``), so that sweeps can add topics
-in place. Of each NamedTuple, ``FIXED`` names the fields that hold data and priors, which no sweep changes.
+or to a topic not represented yet with weight ``rest[g]`` times the probability of its word there. The first
+factor is the *document side*, the second the *topic side*. Each side is a NamedTuple that holds its
+hyperparameters and their priors; a prior is (shape, rate), or zeros for a fixed value.
+
+A document side has the fields ``prior`` and ``rest``, and implements `open_topic` and `move_documents`. A
+topic side has the field ``n_topics``, a one-element array: the number of represented topics, which are the
+leading entries of all arrays over topics. These have room for more (``capacity``), so that sweeps can add
+topics in place. A topic side implements the other functions that are declared here. Of each NamedTuple,
+``FIXED`` names the fields that hold data and priors, which no sweep changes.
 """
 
-from typing import NamedTuple
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .jit import chosen_by_type, kernel
+from .jit import borrowing_kernel, chosen_by_type, kernel
+from .random import crt
 
 
 class Tokens(NamedTuple):
@@ -27,7 +33,7 @@ class Tokens(NamedTuple):
     doc_ptr : int64 (D + 1,)
         Document d holds tokens ``doc_ptr[d]:doc_ptr[d + 1]``.
     group : int32 (D,)
-        Group (task) of each document; zeros where the model has none.
+        Group (task) of each document on the document side: its row of the prior; zeros where there is one.
     topic : int32 (N,)
         Topic of each token, -1 while it has none. Sweeps change it.
     """
@@ -38,37 +44,6 @@ class Tokens(NamedTuple):
     topic: np.ndarray
 
     FIXED = ("words", "doc_ptr", "group")
-
-
-class DirichletTopics(NamedTuple):
-    """Topic side with a symmetric Dirichlet prior on words, integrated out.
-
-    The counts n_kw are kept as one short list of (topic, count) a word. A word that occurs n times is in at
-    most n topics, so the lists never need more room than there are tokens, whatever the number of topics.
-
-    Attributes
-    ----------
-    total : int64 (capacity,)
-        Tokens of each topic, n_k.
-    word_ptr : int64 (V + 1,)
-        Where the list of each word begins.
-    n_listed : int32 (V,)
-        Entries in use in the list of each word.
-    listed_topic, listed_count : int32 (N,)
-    eta : float64 (1,)
-    n_topics : int64 (1,)
-        Represented topics: the leading entries of all arrays over topics.
-    """
-
-    total: np.ndarray
-    word_ptr: np.ndarray
-    n_listed: np.ndarray
-    listed_topic: np.ndarray
-    listed_count: np.ndarray
-    eta: np.ndarray
-    n_topics: np.ndarray
-
-    FIXED = ("word_ptr",)
 
 
 class Scratch(NamedTuple):
@@ -83,8 +58,8 @@ class Scratch(NamedTuple):
     is_doc_topic : bool (capacity,)
         Whether a topic is in `doc_topics`; False between documents.
     coefficient : float64 (capacity,)
-        (prior_k + n_dk) / (n_k + V eta).
-    weights : float64 (capacity,)
+        What the weight of a topic is a multiple of, whatever the word; see `weigh_topic`.
+    weights : float64 (capacity + 1,)
     next_document : int64 (1,)
         Where a sweep that ran out of room for new topics goes on.
     """
@@ -97,6 +72,15 @@ class Scratch(NamedTuple):
     next_document: np.ndarray
 
 
+class State(NamedTuple):
+    """State of a chain: tokens, any document side, any topic side, working memory."""
+
+    tokens: Tokens
+    documents: Any
+    topics: Any
+    scratch: Scratch
+
+
 @chosen_by_type(1)
 def open_topic(rng, documents, topic, group):
     """Split the prior weight of `topic` off the rest of `documents`, given that a token of `group` chose it.
@@ -105,117 +89,65 @@ def open_topic(rng, documents, topic, group):
     """
 
 
-@kernel
-def list_token(topics, word, topic):
-    """Count one token of `word` in `topic` into the lists and totals."""
-    start = topics.word_ptr[word]
-    end = start + topics.n_listed[word]
-    topics.total[topic] += 1
-    for j in range(start, end):
-        if topics.listed_topic[j] == topic:
-            topics.listed_count[j] += 1
-            return
-    topics.listed_topic[end] = topic
-    topics.listed_count[end] = 1
-    topics.n_listed[word] += 1
+@chosen_by_type(2)
+def move_documents(rng, tokens, documents, topics, scratch):
+    """Move all of the document side given the tokens' topics; may renumber topics."""
 
 
-@kernel
-def unlist_token(topics, word, topic):
-    """Take one token of `word` in `topic` out of the lists and totals."""
-    start = topics.word_ptr[word]
-    last = start + topics.n_listed[word] - 1
-    topics.total[topic] -= 1
-    for j in range(start, last + 1):
-        if topics.listed_topic[j] == topic:
-            topics.listed_count[j] -= 1
-            if topics.listed_count[j] == 0:
-                topics.listed_topic[j] = topics.listed_topic[last]
-                topics.listed_count[j] = topics.listed_count[last]
-                topics.n_listed[word] -= 1
-            return
+@chosen_by_type(0)
+def same_words(topics, d, other):
+    """Whether the words of two documents come from the same topics."""
 
 
-@kernel
-def seat_all(tokens, topics):
-    """Recount totals and lists from the tokens' topics. Mutates `topics`."""
-    topics.total[:] = 0
-    topics.n_listed[:] = 0
-    for i in range(tokens.words.size):
-        if tokens.topic[i] >= 0:
-            list_token(topics, tokens.words[i], tokens.topic[i])
+@chosen_by_type(3, borrows=True)
+def dense_step(rng, tokens, documents, topics, scratch, d, i):
+    """Resample the topic of token `i` of document `d`, whose topics are counted in the scratch."""
 
 
-def tokens_of(words: np.ndarray, doc_ptr: np.ndarray, group: np.ndarray, topic: np.ndarray) -> Tokens:
-    """Tokens in the types that the kernels are compiled for; `topic` is copied."""
-    return Tokens(
-        np.ascontiguousarray(words, np.int32),
-        np.ascontiguousarray(doc_ptr, np.int64),
-        np.ascontiguousarray(group, np.int32),
-        np.array(topic, np.int32),
-    )
+@chosen_by_type(3, borrows=True)
+def sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
+    """Do the same in time that grows with the non-zero counts, given the sum of all coefficients.
+
+    Returns the number of topics in ``scratch.doc_topics``, and the sum of all coefficients.
+    """
 
 
-def dirichlet_topics(
-    tokens: Tokens, n_words: int, n_topics: int, capacity: int, eta: float
-) -> DirichletTopics:
-    """Topic side with counts taken from `tokens`."""
-    occurrences = np.bincount(tokens.words, minlength=n_words)
-    topics = DirichletTopics(
-        total=np.zeros(capacity, np.int64),
-        word_ptr=np.concatenate([[0], np.cumsum(occurrences)]).astype(np.int64),
-        n_listed=np.zeros(n_words, np.int32),
-        listed_topic=np.zeros(tokens.words.size, np.int32),
-        listed_count=np.zeros(tokens.words.size, np.int32),
-        eta=np.array([eta]),
-        n_topics=np.array([n_topics], np.int64),
-    )
-    seat_all(tokens, topics)
-    return topics
+@chosen_by_type(2, borrows=True)
+def weigh_topic(tokens, documents, topics, scratch, d, k, mass):
+    """Bring the coefficient of topic `k` up to date; return `mass`, the sum of all, with this change."""
 
 
-def scratch(capacity: int) -> Scratch:
-    """Fresh working memory for `capacity` topics."""
-    return Scratch(
-        doc_count=np.zeros(capacity, np.int64),
-        doc_topics=np.zeros(capacity, np.int32),
-        is_doc_topic=np.zeros(capacity, np.bool_),
-        coefficient=np.zeros(capacity),
-        weights=np.zeros(capacity),
-        next_document=np.zeros(1, np.int64),
-    )
+@chosen_by_type(0)
+def topic_sizes(topics):
+    """Tokens of each represented topic."""
 
 
-def check_counts(tokens: Tokens, topics: DirichletTopics) -> None:
-    """Recount everything from the tokens and compare: the paranoid mode of the samplers.
+@chosen_by_type(0)
+def rename_topics(topics, new_name, n_kept):
+    """Renumber topics: `new_name` keeps their order, and is -1 for those without tokens."""
+
+
+@chosen_by_type(1)
+def move_topics(rng, topics):
+    """Move all of the topic side but the tokens' topics."""
+
+
+@singledispatch
+def with_capacity(side, capacity: int):
+    """Copy of a side with room for `capacity` topics."""
+    raise TypeError(f"{type(side).__name__}: expected a document side or a topic side")
+
+
+@singledispatch
+def check_side(side, tokens: Tokens, n_topics: int) -> None:
+    """Compare a side with a recount from the tokens: the paranoid mode of the samplers.
 
     Raises
     ------
     AssertionError
         Names the statistic that differs from its recount.
     """
-    k = int(topics.n_topics[0])
-    n_words = topics.n_listed.size
-    if not 0 <= k <= topics.total.size:
-        raise AssertionError(f"the number of topics is outside 0..{topics.total.size}")
-    check_topic_of_tokens(tokens, k)
-    if np.any(topics.total != np.bincount(tokens.topic, minlength=topics.total.size)):
-        raise AssertionError("topic totals differ from a recount")
-    recount = np.zeros((n_words, k), np.int64)
-    np.add.at(recount, (tokens.words, tokens.topic), 1)
-    if np.any(topics.n_listed != np.count_nonzero(recount, axis=1)):
-        raise AssertionError("the list of a word has too many entries or too few")
-    listed = np.zeros((n_words, k), np.int64)
-    for word in range(n_words):
-        at = slice(topics.word_ptr[word], topics.word_ptr[word] + topics.n_listed[word])
-        if np.any((topics.listed_topic[at] < 0) | (topics.listed_topic[at] >= k)):
-            raise AssertionError(f"the list of word {word} holds a topic outside 0..{k - 1}")
-        if np.any(topics.listed_count[at] <= 0):
-            raise AssertionError(f"the list of word {word} holds an empty entry")
-        np.add.at(listed[word], topics.listed_topic[at], topics.listed_count[at])
-    if np.any(listed != recount):
-        raise AssertionError("word-topic counts differ from a recount")
-    check_positive(eta=topics.eta)
+    raise TypeError(f"{type(side).__name__}: expected a document side or a topic side")
 
 
 def check_topic_of_tokens(tokens: Tokens, n_topics: int) -> None:
@@ -235,3 +167,80 @@ def check_scratch(scratch: Scratch) -> None:
     """Raise AssertionError where a sweep has left something that the next one would trip over."""
     if any(np.any(x) for x in (scratch.doc_count, scratch.is_doc_topic, scratch.next_document)):
         raise AssertionError("working memory was left dirty")
+
+
+@kernel
+def enter_document(tokens, scratch, d):
+    """Count the topics of document `d` into the scratch; return how many there are."""
+    n_doc_topics = 0
+    for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+        k = tokens.topic[i]
+        if k >= 0:
+            if scratch.doc_count[k] == 0:
+                scratch.doc_topics[n_doc_topics] = k
+                n_doc_topics += 1
+            scratch.doc_count[k] += 1
+    return n_doc_topics
+
+
+@kernel
+def leave_document(tokens, scratch, d):
+    """Zero the document's counts in the scratch."""
+    for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+        scratch.doc_count[tokens.topic[i]] = 0
+
+
+@borrowing_kernel
+def join_document(scratch, topic, n_doc_topics):
+    """Put `topic` among those of the current document; return how many there are."""
+    if scratch.is_doc_topic[topic]:
+        return n_doc_topics
+    scratch.is_doc_topic[topic] = True
+    scratch.doc_topics[n_doc_topics] = topic
+    return n_doc_topics + 1
+
+
+@kernel
+def draw_tables(rng, tokens, documents, scratch, n_topics):
+    """Tables of the documents' restaurants, by group and topic: sums of CRT(n_dk, prior[g, k])."""
+    tables = np.zeros((documents.rest.size, n_topics), np.int64)
+    count = scratch.doc_count
+    for d in range(tokens.group.size):
+        g = tokens.group[d]
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            count[tokens.topic[i]] += 1
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            k = tokens.topic[i]
+            if count[k] > 0:
+                tables[g, k] += crt(rng, count[k], documents.prior[g, k])
+                count[k] = 0
+    return tables
+
+
+def tokens_of(words: np.ndarray, doc_ptr: np.ndarray, group: np.ndarray, topic: np.ndarray) -> Tokens:
+    """Tokens in the types that the kernels are compiled for; `topic` is copied."""
+    return Tokens(
+        np.ascontiguousarray(words, np.int32),
+        np.ascontiguousarray(doc_ptr, np.int64),
+        np.ascontiguousarray(group, np.int32),
+        np.array(topic, np.int32),
+    )
+
+
+def scratch(capacity: int) -> Scratch:
+    """Fresh working memory for `capacity` topics."""
+    return Scratch(
+        doc_count=np.zeros(capacity, np.int64),
+        doc_topics=np.zeros(capacity, np.int32),
+        is_doc_topic=np.zeros(capacity, np.bool_),
+        coefficient=np.zeros(capacity),
+        weights=np.zeros(capacity + 1),
+        next_document=np.zeros(1, np.int64),
+    )
+
+
+def widened(array: np.ndarray, capacity: int) -> np.ndarray:
+    """Copy of an array over topics, its last axis, with zeros up to `capacity`."""
+    room = np.zeros((*array.shape[:-1], capacity), array.dtype)
+    room[..., : array.shape[-1]] = array
+    return room

@@ -63,9 +63,9 @@ def draw_smoothing(rng, eta, totals, tally, n_words, prior):
 
 
 @kernel
-def update_smoothing(rng, topics, prior):
-    """Slice-sample eta in place, unless it is fixed."""
-    if not is_sampled(prior):
+def update_smoothing(rng, topics, n_words):
+    """Slice-sample the eta of topics of `n_words` words in place, unless it is fixed."""
+    if not is_sampled(topics.eta_prior):
         return
     largest = 0
     for w in range(topics.n_listed.size):
@@ -75,5 +75,4 @@ def update_smoothing(rng, topics, prior):
     for w in range(topics.n_listed.size):
         for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
             tally[topics.listed_count[j]] += 1
-    totals = topics.total[: topics.n_topics[0]]
-    draw_smoothing(rng, topics.eta, totals, tally, topics.n_listed.size, prior)
+    draw_smoothing(rng, topics.eta, topics.total, tally, n_words, topics.eta_prior)

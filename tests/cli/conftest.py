@@ -59,5 +59,5 @@ def other_fit_file(folder, corpus, model):
 
 def _fit_file(path, corpus, model, seed):
     training, _ = corpus.split("is_test")
-    save(sample(model, training, chains=2, tune=50, draws=400, thin=2, seed=seed), path)
+    save(sample(model, training, chains=2, tune=50, draws=500, thin=8, seed=seed), path)
     return path

@@ -45,6 +45,27 @@ def test_show(run):
     assert json.loads(run("show", "hdp", "--json").stdout)["bibtex_key"] == "teh2006hierarchical"
 
 
+def test_show_tells_which_topics_a_model_takes(run):
+    shown = run("show", "hdp").stdout
+    assert "dirichlet: symmetric Dirichlet, the same in all groups (here)\n" in shown
+    assert "pitman-yor: Pitman-Yor processes" in shown
+    assert "no others: its token steps move masks" in run("show", "focused").stdout
+    of_both = run("show", "hdp", "--topics", "pitman-yor").stdout
+    for line in ("gamma = Gamma(1, 1)", "topics = pitman-yor", "a = 0.7", "base = shared"):
+        assert f"  {line}\n" in of_both
+    assert "forced (exact): direct assignment; table indicators" in of_both
+
+
+def test_topics_are_fitted_and_read_back(run, corpus_file, tmp_path):
+    out = tmp_path / "fit.nc"
+    command = ("--topics", "pitman-yor", "--set", "a=0.5", "--set", "symmetric=false", "--out", out)
+    result = run("fit", "lda", corpus_file, *command, "--set", "n_topics=2", *FAST)
+    assert result.exit_code == 0, result.output
+    attributes = json.loads(load(out).attrs["hyperparameters"])
+    assert {"topics": "pitman-yor", "a": 0.5, "symmetric": False}.items() <= attributes.items()
+    assert run("topics", out).exit_code == 0
+
+
 def test_show_lists_everything_that_can_be_set(run):
     shown = run("show", "sparse_transfer").stdout
     for line in ("alpha = Gamma(2, 0.5)", "epsilon = 0.5", "a1 = 2.0", "a2 = 2.0", "lengths = task"):

@@ -88,13 +88,14 @@ def test_debug_lets_the_traceback_through(run):
 
 
 def test_settings():
-    texts = ["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "a=Beta(2,1)", "eta=1e-2"]
+    texts = ["n_topics=3", " alpha = 0.5", "gamma=gamma(1, 2.5)", "a=Beta(2,1)", "eta=1e-2", "yes=True"]
     assert parse_settings(texts) == {
         "n_topics": 3,
         "alpha": 0.5,
         "gamma": Gamma(1, 2.5),
         "a": Beta(2, 1),
         "eta": 0.01,
+        "yes": True,
     }
 
 
@@ -111,7 +112,7 @@ def test_stan_that_is_not_there_is_an_error_with_the_way_to_get_it(run, corpus_f
 
 
 def test_a_stan_program_that_does_not_compile(run, corpus_file, monkeypatch, fake_cmdstan):
-    monkeypatch.setattr("bnpzoo.zoo.inference.stan.program_text", lambda name: "no such block")
+    monkeypatch.setattr("bnpzoo.zoo.inference.stan.program_text", lambda *_: "no such block")
     result = run("fit", "lda", corpus_file, "--backend", "stan", "--tune", 5, "--draws", 5)
     assert_one_line(result, "does not compile: Syntax error")
 

@@ -36,6 +36,27 @@ def test_mutants(run, out):
     assert "killed" in result.stdout
 
 
+def test_a_combination_of_documents_and_topics(run, tmp_path, blind):
+    blind("passed")
+    command = ("validate", "hdp", "--topics", "pitman-yor", "--rung", "joint", "--variant", "forced")
+    found = json.loads(run(*command, "--mutants", "--json", "--out", tmp_path).stdout)
+    assert [verdict["topics"] for verdict in found["verdicts"]] == ["pitman-yor"]
+    assert {"gamma-ignored", "pyp-printed-weights", "pyp-new-topic-too-likely"} < {*found["survivors"]}
+    assert "stale-mass" not in found["survivors"]
+    assert (tmp_path / "hdp.pitman-yor.html").exists()
+
+
+def test_a_form_of_a_model(run, tmp_path, blind):
+    blind("passed")
+    command = ("validate", "lda", "--set", "symmetric=false", "--rung", "joint", "--variant", "sparse")
+    found = json.loads(run(*command, "--mutants", "--json", "--out", tmp_path).stdout)
+    assert found["verdicts"][0]["options"] == {"symmetric": False}
+    assert "alpha-of-all-topics" in found["survivors"]
+    wrong = run("validate", "lda", "--set", "alpha=1", "--out", tmp_path)
+    assert wrong.exit_code == 2
+    assert "tests choose values of hyperparameters themselves" in wrong.stderr
+
+
 @pytest.fixture
 def blind(monkeypatch):
     """Tests that pass whatever they see, or reject whatever they see."""

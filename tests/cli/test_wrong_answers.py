@@ -7,7 +7,7 @@ import pytest
 from bnpzoo import Corpus
 from bnpzoo.cli.console import with_error
 from bnpzoo.diagnostics.compare import compare
-from bnpzoo.diagnostics.heldout import document_completion, unigram
+from bnpzoo.diagnostics.heldout.scores import document_completion, unigram
 from bnpzoo.zoo import models
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.formats import from_counts, read_corpus, write_corpus
@@ -102,7 +102,7 @@ def test_groups_of_one_name():
 def test_an_empty_path_is_not_the_current_folder(run, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("a text that could be read")
-    assert refused(run(*arguments), "not empty")
+    assert refused(run(*arguments), "found nothing")
 
 
 def test_an_empty_path_in_python():

@@ -48,7 +48,7 @@ def tree():
 def transformed():
     exchange = np.eye(8)
     exchange[np.ix_([2, 3], [2, 3])] = exchange[np.ix_([6, 7], [6, 7])] = 0.5
-    model = get("tpyp", n_topics=2, alpha=0.1, gamma=0.1, b=10.0, a=0.3)
+    model = get("tpyp", n_topics=2, alpha=0.1, eta=0.1, b=10.0, a=0.3)
     return sampled(model, Associations.of([exchange, exchange]))
 
 

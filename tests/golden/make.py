@@ -51,7 +51,7 @@ class Setting(NamedTuple):
 from bnpzoo.zoo.corpus import Corpus  # noqa: E402
 from bnpzoo.zoo.corpus.associations import Associations  # noqa: E402
 from bnpzoo.zoo.inference.stan import find_stan, program_text  # noqa: E402
-from bnpzoo.zoo.models import MODELS  # noqa: E402
+from bnpzoo.zoo.models import MODELS, get  # noqa: E402
 from bnpzoo.zoo.priors import Beta, Gamma  # noqa: E402
 
 SAMPLED = {Gamma: Gamma(2.0, 1.0), Beta: Beta(2.0, 2.0)}
@@ -65,6 +65,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 """Values of all other arguments of the models."""
 
+DEFAULTS = {"topics", "base", "transformed", "symmetric"}
+"""Arguments that stay as they are by default."""
+
 
 def fixed_values(model: Any) -> dict[str, float]:
     """Of every hyperparameter, a value of its own."""
@@ -74,16 +77,17 @@ def fixed_values(model: Any) -> dict[str, float]:
 
 def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterator[Setting]:
     """Every way in which a model is set, hyperparameters fixed and sampled; with what a variant requires."""
-    make = MODELS[model_id]
-    default = make()
+    make = partial(get, model_id)
+    default, spelled = make(), make().spelled()
     hyper = default.hyperparameters()
-    choices = CHOICES | {name: (value,) for name, value in (required or {}).items()}
-    others = [name for name in default.arguments() if name not in hyper]
+    choices = {name: (spelled[name],) for name in DEFAULTS & spelled.keys()} | CHOICES
+    choices |= {name: (value,) for name, value in (required or {}).items()}
+    others = [name for name in spelled if name not in hyper]
     for name in set(others) - set(choices):
         raise KeyError(f"{model_id}: {name}: expected its values among CHOICES of {Path(__file__).name}")
     for values in product(*(choices[name] for name in others)):
         chosen = dict(zip(others, values, strict=True))
-        told = [f" {name}={value}" for name, value in chosen.items() if len(CHOICES[name]) > 1]
+        told = [f" {name}={value}" for name, value in chosen.items() if len(CHOICES.get(name, ())) > 1]
         fixed = make(**fixed_values(default), **chosen)
         yield Setting("".join(["fixed", *told]), fixed, fixed)
         kinds = {name: default.range_of(name).prior for name in hyper}
@@ -176,7 +180,7 @@ def stan(model_id: str) -> Arrays:
             "data": {name: np.asarray(value).tolist() for name, value in data.items()},
             "points": [flat(point).tolist() for point in points(shapes)],
         }
-        program = program_text(setting.model.reference.stan_program)
+        program = program_text(setting.model.reference.stan_program, setting.model.reference.stan_includes)
     found = run_pystan(program, jobs)
     return {f"{setting}/{name}": np.array(x) for setting, of in found.items() for name, x in of.items()}
 

@@ -10,7 +10,7 @@ from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import chain, corpus_of, latents_of, load, model_of, sample, save
-from bnpzoo.zoo.models import MODELS, get, list_models
+from bnpzoo.zoo.models import MODELS, combinations, get, list_models
 from scipy.stats import chisquare
 
 FALSE_ALARM_RATE = 1e-5
@@ -29,39 +29,52 @@ EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
 
 LENGTHS_ARE_DATA = {"sparse_transfer", "focused"}
 
-every_model = pytest.mark.parametrize("model_id", MODELS)
+OPTIONS = {
+    f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
+    for model_id, topics in combinations()
+} | {"lda with an alpha a topic": ("lda", {"symmetric": False})}
+"""All combinations of documents and topics, and a form that a setting makes: names of what `make` makes."""
+
+
+def make(name, **arguments):
+    """Model by its name among OPTIONS."""
+    model_id, options = OPTIONS[name]
+    return get(model_id, **options, **arguments)
+
+
+every_model = pytest.mark.parametrize("which", OPTIONS)
 every_variant = pytest.mark.parametrize(
-    ("model_id", "variant"), [(name, variant) for name, cls in MODELS.items() for variant in cls().kernels]
+    ("which", "variant"), [(name, variant) for name in OPTIONS for variant in make(name).kernels]
 )
 every_exact_variant = pytest.mark.parametrize(
-    ("model_id", "variant"),
-    [(name, v) for name, cls in MODELS.items() for v, kernel in cls().kernels.items() if kernel.exact],
+    ("which", "variant"),
+    [(name, v) for name in OPTIONS for v, kernel in make(name).kernels.items() if kernel.exact],
 )
 
 
-def fixed(model_id):
+def fixed(name):
     """Model with all hyperparameters fixed."""
-    return get(model_id).set_to("fixed").replaced(**EDGES.get(model_id, {}))
+    return make(name).set_to("fixed").replaced(**EDGES.get(name, {}))
 
 
-def simulated(model_id, seed=0, variant=None, **hyper):
-    required = MODELS[model_id]().kernels[variant].requires if variant else {}
-    model = get(model_id, **hyper, **required)
+def simulated(name, seed=0, variant=None, **hyper):
+    required = make(name).kernels[variant].requires if variant else {}
+    model = make(name, **hyper, **required)
     return model, model.simulate(DESIGN, np.random.default_rng(seed))
 
 
 @every_model
-def test_card_names_the_model(model_id):
-    card = MODELS[model_id].card
-    assert card.id == model_id
+def test_card_names_the_model(which):
+    card = make(which).card
+    assert card.id == OPTIONS[which][0]
     assert card in list_models()
     assert card.equations
     assert card.citation
 
 
 @every_model
-def test_settings_tell_hyperparameters_apart(model_id):
-    model = get(model_id)
+def test_settings_tell_hyperparameters_apart(which):
+    model = make(which)
     for purpose in ("fixed", "benchmark"):
         assert model.set_to(purpose).sampled() == ()
     values = list(model.set_to("fixed").hyperparameters().values())
@@ -70,17 +83,17 @@ def test_settings_tell_hyperparameters_apart(model_id):
 
 
 @every_model
-def test_generator_keeps_the_design(model_id):
-    _, (latents, corpus) = simulated(model_id)
+def test_generator_keeps_the_design(which):
+    _, (latents, corpus) = simulated(which)
     assert np.array_equal(corpus.doc_lengths, DESIGN.doc_lengths)
     assert corpus.n_words == DESIGN.n_words
     assert latents["z"].shape == (corpus.n_tokens,)
 
 
 @every_model
-def test_log_joint_and_quantities_are_finite(model_id):
+def test_log_joint_and_quantities_are_finite(which):
     for seed in range(5):
-        model = fixed(model_id)
+        model = fixed(which)
         latents, corpus = model.simulate(DESIGN, np.random.default_rng(seed))
         assert np.isfinite(model.log_joint(latents, corpus))
         for name, value in model.quantities(latents, corpus).items():
@@ -88,8 +101,8 @@ def test_log_joint_and_quantities_are_finite(model_id):
 
 
 @every_variant
-def test_state_is_loaded_swept_and_read_back(model_id, variant):
-    model, (latents, corpus) = simulated(model_id, 3, variant)
+def test_state_is_loaded_swept_and_read_back(which, variant):
+    model, (latents, corpus) = simulated(which, 3, variant)
     kernel = model.kernel(variant)
     state = kernel.load(latents, corpus, model)
     back = kernel.snapshot(state)
@@ -107,8 +120,8 @@ def test_state_is_loaded_swept_and_read_back(model_id, variant):
 
 
 @every_variant
-def test_snapshot_is_a_copy(model_id, variant):
-    model, (latents, corpus) = simulated(model_id, 3, variant)
+def test_snapshot_is_a_copy(which, variant):
+    model, (latents, corpus) = simulated(which, 3, variant)
     kernel = model.kernel(variant)
     state = kernel.load(latents, corpus, model)
     before = kernel.snapshot(state)
@@ -119,8 +132,8 @@ def test_snapshot_is_a_copy(model_id, variant):
 
 
 @every_model
-def test_fixed_hyperparameters_stay(model_id):
-    model = fixed(model_id)
+def test_fixed_hyperparameters_stay(which):
+    model = fixed(which)
     latents, corpus = model.simulate(DESIGN, np.random.default_rng(1))
     assert model.sampled() == ()
     kernel = model.kernel()
@@ -134,7 +147,7 @@ def test_fixed_hyperparameters_stay(model_id):
 
 
 @every_model
-def test_data_have_all_that_their_design_fixes(model_id, differences):
+def test_data_have_all_that_their_design_fixes(which, differences):
     design = replace(
         DESIGN,
         vocabulary=np.array([*"uvwxyz"]),
@@ -144,15 +157,15 @@ def test_data_have_all_that_their_design_fixes(model_id, differences):
         covariate_names={"label": np.array([*"abcde"])},
         in_order=True,
     )
-    model, rng = get(model_id), np.random.default_rng(0)
+    model, rng = make(which), np.random.default_rng(0)
     latents, corpus = model.simulate(design, rng)
     for data in (corpus, model.resample_data(latents, Design.of(corpus), rng)):
         assert not differences(data, design.corpus(data.words))
 
 
 @every_model
-def test_marginal_sums_to_one_over_words_and_topics(model_id):
-    model = fixed(model_id)
+def test_marginal_sums_to_one_over_words_and_topics(which):
+    model = fixed(which)
     hyper = model.draw_hyperparameters(Design.of(MICRO), np.random.default_rng(0))
 
     def total(n_words):
@@ -164,14 +177,14 @@ def test_marginal_sums_to_one_over_words_and_topics(model_id):
         return out
 
     # where lengths are data, what is left is their probability
-    expected = total(1) if model_id in LENGTHS_ARE_DATA else 1.0
+    expected = total(1) if which in LENGTHS_ARE_DATA else 1.0
     assert total(2) == pytest.approx(expected, abs=1e-12)
 
 
 @every_model
-def test_generator_agrees_with_the_marginal(model_id):
+def test_generator_agrees_with_the_marginal(which):
     """Frequencies of simulated topics against their exact probabilities, at the stated false-alarm rate."""
-    model = fixed(model_id)
+    model = fixed(which)
     design = Design(np.array([3, 2]), 1, group=np.array([0, 1]), associations=associations(1))
     corpus = design.corpus(np.zeros(5, int))
     rng = np.random.default_rng(0)
@@ -192,8 +205,8 @@ def test_generator_agrees_with_the_marginal(model_id):
 
 
 @every_exact_variant
-def test_kernel_agrees_with_the_oracle(model_id, variant):
-    model = fixed(model_id)
+def test_kernel_agrees_with_the_oracle(which, variant):
+    model = fixed(which)
     subject = ModelSubject(model, Design.of(MICRO), variant)
     verdict = agrees_with_oracle(
         subject, Oracle.of_model(model, MICRO), MICRO, draws=5_000, false_alarm_rate=FALSE_ALARM_RATE
@@ -202,31 +215,29 @@ def test_kernel_agrees_with_the_oracle(model_id, variant):
 
 
 @every_model
-def test_bad_hyperparameters_are_named(model_id):
+def test_bad_hyperparameters_are_named(which):
     with pytest.raises(
         ValueError, match="alpha: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found -1"
     ):
-        get(model_id, alpha=-1)
-    with pytest.raises(ValueError, match=f"{model_id}: .*nonsense"):
-        get(model_id, nonsense=1)
-    with pytest.raises(
-        ValueError, match=f"no variant 'quick'; there are {', '.join(MODELS[model_id]().kernels)}"
-    ):
-        get(model_id).kernel("quick")
+        make(which, alpha=-1)
+    with pytest.raises(ValueError, match=f"{OPTIONS[which][0]}: .*nonsense"):
+        make(which, nonsense=1)
+    with pytest.raises(ValueError, match=f"no variant 'quick'; there are {', '.join(make(which).kernels)}"):
+        make(which).kernel("quick")
     with pytest.raises(ValueError, match="Gamma: expected positive shape and rate"):
         Gamma(0.0, 1.0)
 
 
 @every_model
-def test_numbers_of_numpy_are_numbers_and_truth_values_are_none(model_id):
-    names = [name for name, value in get(model_id).arguments().items() if isinstance(value, float | Gamma)]
+def test_numbers_of_numpy_are_numbers_and_truth_values_are_none(which):
+    names = [name for name, value in make(which).spelled().items() if isinstance(value, float | Gamma)]
     for name in names:
-        value = getattr(get(model_id, **{name: np.float32(0.5)}), name)
+        value = make(which, **{name: np.float32(0.5)}).spelled()[name]
         assert type(value) is float
         assert value == 0.5
         for wrong in (True, float("nan"), np.inf, "x"):
-            with pytest.raises(ValueError, match=f"{model_id}: {name}: expected .* found {wrong!r}"):
-                get(model_id, **{name: wrong})
+            with pytest.raises(ValueError, match=f"{OPTIONS[which][0]}: {name}: expected .* found {wrong!r}"):
+                make(which, **{name: wrong})
 
 
 def test_unknown_model_is_named():
@@ -267,9 +278,9 @@ def test_empty_documents_carry_no_information():
     assert model.log_joint(latents, corpus) == pytest.approx(model.log_joint(latents, without))
 
 
-@pytest.mark.parametrize("model_id", ["lda", "hdp"])
-def test_models_of_one_corpus_ignore_its_groups(model_id):
-    model, (latents, grouped) = simulated(model_id, 2)
+@pytest.mark.parametrize("which", ["lda", "hdp"])
+def test_models_of_one_corpus_ignore_its_groups(which):
+    model, (latents, grouped) = simulated(which, 2)
     plain = Corpus(grouped.words, grouped.doc_ptr, n_words=grouped.n_words)
     assert model.log_joint(latents, grouped) == model.log_joint(latents, plain)
     for name, value in model.quantities(latents, grouped).items():
@@ -277,8 +288,8 @@ def test_models_of_one_corpus_ignore_its_groups(model_id):
 
 
 @every_variant
-def test_draws_are_saved_and_read_back(model_id, variant, tmp_path):
-    model, (_, corpus) = simulated(model_id, 3, variant)
+def test_draws_are_saved_and_read_back(which, variant, tmp_path):
+    model, (_, corpus) = simulated(which, 3, variant)
     tree = sample(model, corpus, variant=variant, chains=2, tune=3, draws=5, keep=5)
     save(tree, tmp_path / "draws.nc")
     again = load(tmp_path / "draws.nc")

@@ -92,7 +92,7 @@ def test_weight_of_lengths_is_a_mixture_of_exponentials(lengths, of_task):
 @pytest.mark.parametrize("lengths", LENGTHS)
 def test_marginal_is_the_mean_over_the_prior(lengths):
     """Total over topics of one-word documents: the probability of their lengths, by simulation."""
-    model = SparseTransfer(**HYPER, lengths=lengths)
+    model = SparseTransfer.make(**HYPER, lengths=lengths)
     corpus = Corpus(np.zeros(4, int), [0, 2, 3, 4], n_words=1, group=[0, 0, 1])
     hyper = {"alpha": np.array(HYPER["alpha"]), "eta": np.array(0.3)}
     exact = np.exp(logsumexp([model.log_marginal(z, corpus, hyper) for z in model.assignments(corpus)]))

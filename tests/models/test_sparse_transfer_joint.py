@@ -229,12 +229,14 @@ def p_value_of_fresh_weights(room):
 
 
 def test_a_token_pulls_the_weight_that_it_brings():
-    change = next(m.change for m in mutants_of("sparse_transfer") if m.id == "transfer-token-does-not-pull")
+    change = next(
+        m.change for m in mutants_of(get("sparse_transfer")) if m.id == "transfer-token-does-not-pull"
+    )
     assert p_value_of_fresh_weights(load_room(PLAIN_PYTHON)) > 1e-5
     assert p_value_of_fresh_weights(load_room(change, PLAIN_PYTHON)) < 1e-5
 
 
-MUTANTS = mutants_of("sparse_transfer")
+MUTANTS = mutants_of(get("sparse_transfer"))
 SEEN_IN_RATIOS = (
     "new-topic-for-anyone",
     "lengths-ignored-by-masks",

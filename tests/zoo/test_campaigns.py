@@ -11,23 +11,23 @@ import jax
 import numpy as np
 import pytest
 from bnpzoo import get, sample
-from bnpzoo.zoo.associations import Associations
 from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import chain
-from bnpzoo.zoo.inference.stan import StanMissing, find_stan
+from bnpzoo.zoo.inference.stan_engines import StanMissing, find_stan
 from bnpzoo.zoo.models import MODELS
 
 pytestmark = pytest.mark.heavy
 
 KILLS, STOPS = 100, 30
-VARIANTS = [(name, variant) for name, cls in MODELS.items() for variant in cls.kernels]
+VARIANTS = [(name, variant) for name, cls in MODELS.items() for variant in cls().kernels]
 ASSOCIATIONS = Associations.of(np.random.default_rng(6).dirichlet(np.ones(6), (2, 6)).transpose(0, 2, 1))
 DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]), associations=ASSOCIATIONS)
 
 
 @cache
 def subject(name, variant):
-    model = get(name, **MODELS[name].kernels[variant].requires)
+    model = get(name, **MODELS[name]().kernels[variant].requires)
     return model, model.simulate(DESIGN, np.random.default_rng(3)).corpus
 
 

@@ -116,7 +116,7 @@ def test_sites_have_the_shapes_and_sums_they_promise(name, micro, runs):
             assert draws[site].shape == (2, 1000, *shape)
             np.testing.assert_allclose(draws[site].sum(-1), 1.0, rtol=1e-12)
     assert (draws["eta"] == FIXED[name]["eta"]).all()
-    assert draws["alpha"].shape == ((2, 1000, 2) if name == "mt_hdp" else (2, 1000))
+    assert draws["alpha"].shape == (2, 1000, *{"lda": (1,), "hdp": (), "mt_hdp": (2,)}[name])
 
 
 def test_run_repeats_to_the_last_bit_and_leaves_jax_in_single_precision(micro, runs):

@@ -241,5 +241,5 @@ def test_files_that_hold_no_draws_are_refused(tmp_path):
         load(tmp_path / "none.nc")
     torn = Path(tmp_path / "torn.nc")
     torn.write_bytes(b"\x89HDF\r\n torn")
-    with pytest.raises(ResultsError, match="expected draws as netCDF"):
+    with pytest.raises(ResultsError, match="expected a fit as netCDF"):
         load(torn)

@@ -13,7 +13,7 @@ from bnpzoo.zoo.families.buffet import reference
 from bnpzoo.zoo.families.buffet.lengths import LENGTHS
 from bnpzoo.zoo.inference import stan
 from bnpzoo.zoo.inference.stan_engines import PyStan, engines
-from bnpzoo.zoo.models import MODELS
+from bnpzoo.zoo.models import combinations
 from bnpzoo.zoo.toolbox.stan_data import stan_priors
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
@@ -49,9 +49,24 @@ def on_programs(names):
     return decorate
 
 
+MODELS = [f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations()] + ["lda/asymmetric"]
+
+
+def make(name):
+    """Model and topics by name."""
+    model_id, _, form = name.partition("/")
+    if form == "asymmetric":
+        return bnpzoo.get(model_id, symmetric=False)
+    return bnpzoo.get(model_id, topics=form or None)
+
+
+def text_of(model):
+    return stan.program_text(model.reference.stan_program, model.reference.stan_includes)
+
+
 def model_of(name, purpose):
     """Model with a value or a prior of its own for each hyperparameter, so that no two can be swapped."""
-    model = bnpzoo.get(name).set_to(purpose)
+    model = make(name).set_to(purpose)
     if purpose == "fixed":
         return model.replaced(**{"hpyp": {"b": -0.2}}.get(name, {}))
     priors = model.hyperparameters().items()
@@ -67,7 +82,8 @@ def references_of(model, corpus, truncation):
     out = []
     for lengths, weak_limit in (*((form, False) for form in LENGTHS), ("task", True)):
         made = model.replaced(lengths=lengths)
-        program = reference.sparse_transfer(corpus, truncation, **vars(made), weak_limit=weak_limit)
+        own = {key: value for key, value in made.spelled().items() if key != "topics"}
+        program = reference.sparse_transfer(corpus, truncation, **own, weak_limit=weak_limit)
         data = reference.sparse_transfer_data(
             corpus, truncation, made.epsilon, made.a1, made.a2, lengths, weak_limit
         )
@@ -128,7 +144,7 @@ def test_log_density_differs_from_numpyro_by_a_constant(name, engine, purpose, m
         ours = np.array([[-potential_energy(p, (), {}, point) for point in points] for p in programs])
     data = [{key: np.asarray(value).tolist() for key, value in d.items()} for d in data]
     flat = [np.concatenate([np.ravel(block) for block in point.values()]).tolist() for point in points]
-    text = stan.program_text(model.reference.stan_program)
+    text = text_of(model)
     theirs = log_densities(engine, text, data, flat, tmp_path)
     assert np.isfinite(ours).all()
     theirs, ours = (np.diff(values, axis=1) for values in (theirs, ours))
@@ -161,7 +177,7 @@ def test_posterior_equals_enumeration(name, engine, micro, deviations, monkeypat
     for site in set(sizes) & set(draws):
         assert draws[site].shape == (2, 1000, *sizes[site])
         np.testing.assert_allclose(draws[site].sum(-1), 1.0, rtol=1e-12)
-    assert draws["alpha"].shape == ((2, 1000, 2) if name == "mt_hdp" else (2, 1000))
+    assert draws["alpha"].shape == (2, 1000, *{"lda": (1,), "hdp": (), "mt_hdp": (2,)}[name])
     assert (draws["alpha"] == FIXED[name]["alpha"]).all()
     assert (draws["theta"][0] != draws["theta"][1]).any()
     assert {key: (values.shape, values.dtype.kind) for key, values in result["stats"].items()} == {
@@ -183,16 +199,17 @@ def test_a_run_without_tuning(engine, micro, monkeypatch):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_program_text_has_its_includes_in_place(name):
-    text = stan.program_text(bnpzoo.get(name).reference.stan_program)
+    text = text_of(make(name))
     assert "#include" not in text
     assert "vector log_dirichlet_weights(" in text
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_programs_save_what_is_wanted_and_their_parameters(name):
-    text = stan.program_text(bnpzoo.get(name).stan_program)
+    model = make(name)
+    text = text_of(model)
     blocks = re.findall(r"^(?:transformed parameters|generated quantities) \{\n(.*?)^\}", text, re.M | re.S)
     # Declarations at two spaces are of the block; deeper ones are local.
     declaration = r"^  (?:array\[.*?\] )?(?:real|vector|matrix)(?:\[.*?\])? (\w+)(?:\s+=|;)"
     declared = re.findall(declaration, "".join(blocks), re.M)
-    assert sorted(declared) == sorted(set(bnpzoo.get(name).reference_parameters) - {"shape"})
+    assert sorted(declared) == sorted(set(model.reference.parameters) - {"shape"})

@@ -225,8 +225,13 @@ class Corpus:
             If there is no covariate `by`, or if it holds anything else.
         """
         values = self.covariates.get(by)
-        is_flag = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf"
-        if not is_flag or not np.isin(values, (0, 1)).all():
+        is_flag = (
+            isinstance(values, np.ndarray)
+            and values.ndim == 1
+            and values.dtype.kind in "biuf"
+            and np.isin(values, (0, 1)).all()
+        )
+        if not is_flag:
             raise CorpusError(
                 f"covariates[{by!r}]: expected a truth value, or 0 or 1, for each document to split by"
             )

@@ -1,4 +1,4 @@
-"""What models with Dirichlet topics and Dirichlet (process) documents share, in plain NumPy.
+"""What models with Dirichlet (process) documents share, in plain NumPy.
 
 Such a model is a prior on the topic proportions of a document: ``prior[g, k]`` for the topics in use and
 ``prior[g, K]`` for all the others together, which is zero where the number of topics is fixed.
@@ -21,16 +21,12 @@ from ..contract import (
     Simulation,
 )
 from ..corpus import Corpus
-from ..toolbox.draws import draw_hyperparameter, draw_words
-from ..toolbox.laws import log_sequences, topic_word_counts
+from ..toolbox.draws import draw_hyperparameter
+from ..toolbox.laws import log_sequences
 
 
 class CollapsedTopicModel(Model):
-    """Base of the models with Dirichlet documents; a subclass says what their prior is.
-
-    Topics are Dirichlet too, with parameter ``eta`` and the same for all groups, unless a subclass overrides
-    `resample_data`, `log_likelihood` and `word_probabilities`.
-    """
+    """Base of the models with Dirichlet documents; a subclass says what their prior and topics are."""
 
     @abstractmethod
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
@@ -68,12 +64,6 @@ class CollapsedTopicModel(Model):
         return Simulation(latents, self.resample_data(latents, design, rng))
 
     @override
-    def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
-        z = latents["z"]
-        n_topics = int(z.max(initial=-1)) + 1
-        return design.corpus(draw_words(z, n_topics, design.n_words, float(latents["eta"]), rng))
-
-    @override
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
         hyper = self.draw_hyperparameters(Design.of(corpus), rng)
         return self.unseated(corpus) | hyper
@@ -97,9 +87,9 @@ class CollapsedTopicModel(Model):
             for part, row in zip(parts, prior, strict=True)
         )
 
-    @override
-    def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
-        return log_sequences(latents["z"], corpus.words, np.full(corpus.n_words, float(latents["eta"])))
+    def log_words(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
+        """Log probability of the words given topics `z`, all else of the topics summed out."""
+        return self.log_likelihood({"z": z, **hyper}, corpus)
 
     @override
     def log_joint(self, latents: Latents, corpus: Corpus) -> float:
@@ -110,6 +100,7 @@ class CollapsedTopicModel(Model):
             + self.log_likelihood(latents, corpus)
         )
 
+    @abstractmethod
     def word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         """Probabilities of some words as the next token of each topic in use.
 
@@ -124,22 +115,23 @@ class CollapsedTopicModel(Model):
         float (1, K, W) or (G, K, W)
             By group, where the topics of groups differ.
         """
-        n_topics = self.document_prior(latents, corpus).shape[1] - 1
-        z, eta = latents["z"], float(latents["eta"])
-        counts = topic_word_counts(z, corpus.words, n_topics, words)
-        totals = np.bincount(z, minlength=n_topics)[:, None]
-        return ((counts + eta) / (totals + corpus.n_words * eta))[None]
+
+    def new_word_probabilities(self, corpus: Corpus, words: np.ndarray) -> np.ndarray:
+        """Probabilities of some words as the first token of a topic not in use, float (1, W) or (G, W)."""
+        return np.full((1, len(words)), 1.0 / corpus.n_words)
 
     @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         prior = self.document_prior(latents, corpus)
         words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
         if np.any(prior[:, -1] > 0):
-            unseen = np.full((len(words), 1, corpus.n_words), 1.0 / corpus.n_words)
-            words = np.concatenate([words, unseen], axis=1)
+            unseen = self.new_word_probabilities(corpus, np.arange(corpus.n_words))[:, None]
+            words = np.concatenate([words, np.broadcast_to(unseen, (len(words), *unseen.shape[1:]))], axis=1)
         else:
             prior = prior[:, :-1]
-        return FrozenTopics(words[0] if len(words) == 1 else words, prior)
+        if len(words) == 1:
+            return FrozenTopics(words[0], prior)
+        return FrozenTopics(words, np.array(np.broadcast_to(prior, (len(words), prior.shape[1]))))
 
     @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
@@ -168,13 +160,15 @@ class CollapsedTopicModel(Model):
             share = share[share > 0]
             entropy[j] = 0.0 - np.sum(share * np.log(share))
         topic_words = self.word_probabilities(latents, corpus, probes.cells[:, 1])
+        new_words = self.new_word_probabilities(corpus, probes.cells[:, 1])
         n_topics = topic_words.shape[1]
         predictive = np.zeros(len(probes.cells))
         for j, (d, _) in enumerate(probes.cells):
             in_doc = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=n_topics)
-            topic_word = topic_words[corpus.group_of_doc[d] if len(topic_words) > 1 else 0, :, j]
+            g = corpus.group_of_doc[d] if len(topic_words) > 1 else 0
             row = prior[groups[d]]
-            weight = np.sum((in_doc + row[:-1]) * topic_word) + row[-1] / corpus.n_words
+            of_new = row[-1] * new_words[g if len(new_words) > 1 else 0, j]
+            weight = np.sum((in_doc + row[:-1]) * topic_words[g, :, j]) + of_new
             predictive[j] = weight / (corpus.doc_lengths[d] + row.sum())
         likelihood = self.log_likelihood(latents, corpus)
         return {
@@ -184,7 +178,11 @@ class CollapsedTopicModel(Model):
             "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
             "topic_entropy": entropy,
             "predictive": predictive,
-        } | {name: np.asarray(latents[name], float) for name in self.sampled()}
+        } | self.hyperparameter_quantities(latents)
+
+    def hyperparameter_quantities(self, latents: Latents) -> Quantities:
+        """Every sampled hyperparameter, as a test quantity."""
+        return {name: np.asarray(latents[name], float) for name in self.sampled()}
 
 
 def prior_arrays(model: Model) -> dict[str, tuple[float, float]]:

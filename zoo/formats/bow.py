@@ -15,6 +15,9 @@ from ..memory import in_words, require_memory
 if TYPE_CHECKING:
     from gensim.corpora import Dictionary
 
+MOST_OF_A_WORD = 10**7
+"""In one document; more are taken for a mistake."""
+
 BYTES_A_TOKEN, BYTES_A_DOCUMENT = 24, 48
 """What a corpus takes while it is made."""
 
@@ -128,10 +131,10 @@ def document_counts(corpus: Corpus) -> Iterator[tuple[list[int], list[int]]]:
 
 def _check_counts(cells: Any) -> None:
     data = cells.data
-    bad = np.flatnonzero(~((data >= 0) & (data <= MOST_TOKENS) & (data == np.floor(data))))
+    bad = np.flatnonzero(~((data >= 0) & (data <= MOST_OF_A_WORD) & (data == np.floor(data))))
     if bad.size:
         i = bad[0]
-        expected = f"a whole number in 0..{MOST_TOKENS}"
+        expected = f"a whole number in 0..{MOST_OF_A_WORD}"
         raise CorpusError(
             f"counts[{cells.row[i]}, {cells.col[i]}]: expected {expected}, found {data[i].item()!r}"
         )

@@ -20,7 +20,8 @@ def located(path: Path) -> Iterator[None]:
     try:
         yield
     except (CorpusError, TooLarge) as error:
-        raise CorpusError(f"{path}: {error}") from None
+        message = str(error).replace("\n", " ")  # of a name inside a damaged archive, say
+        raise CorpusError(f"{path}: {message}") from None
     except OSError as error:
         raise CorpusError(f"{path}: {error.strerror or error}") from None
 

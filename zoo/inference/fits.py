@@ -7,6 +7,7 @@ import warnings
 from os import PathLike
 from pathlib import Path
 
+import h5py
 import xarray as xr
 
 from ..corpus import Corpus
@@ -94,6 +95,7 @@ def load(path: str | PathLike[str]) -> xr.DataTree:
 
 def _read(path: Path) -> xr.DataTree:
     try:
+        h5py.File(path).close()  # where this fails, h5netcdf fails too, and leaves a half-made object behind
         with warnings.catch_warnings(action="ignore"), xr.open_datatree(path, engine="h5netcdf") as tree:
             require_memory(sum(node.dataset.nbytes for node in tree.subtree), "the arrays of this fit")
             return tree.load()

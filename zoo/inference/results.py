@@ -23,6 +23,10 @@ DIMENSIONS = {
 """Of what every model has; see `Model.dimensions` for the others."""
 
 
+CHANGING = {"stick", "represented"}
+"""Axes over topics whose length changes from draw to draw; see `Model.dimensions`."""
+
+
 class ResultsError(ValueError):
     """A file or a tree does not hold the draws that it should; the message is one line."""
 
@@ -113,7 +117,7 @@ def describe(model: Model) -> dict[str, Any]:
     """Return the constructor arguments of a model in JSON's types; a prior is its name and parameters."""
     return {
         name: [type(value).__name__, *value.parameters] if isinstance(value, Prior) else value
-        for name, value in model.arguments().items()
+        for name, value in model.spelled().items()
     }
 
 
@@ -152,7 +156,7 @@ def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
             latents: Latents = {}
             for name in map(str, kept.data_vars):
                 value = kept[name].values[c, j]
-                if "stick" in kept[name].dims:
+                if CHANGING & set(kept[name].dims):
                     value = value[..., ~np.isnan(value).reshape(-1, value.shape[-1]).any(axis=0)]
                 latents[name] = value.astype(np.int64) if value.dtype.kind == "i" else np.asarray(value)
             yield c, j, latents

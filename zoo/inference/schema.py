@@ -12,7 +12,7 @@ import xarray as xr
 
 from ..contract import Latents, Model, Probes
 from ..corpus import Corpus, CorpusError
-from .results import DIMENSIONS, ResultsError, corpus_of, latents_of, model_of
+from .results import CHANGING, DIMENSIONS, ResultsError, corpus_of, latents_of, model_of
 
 BACKENDS = ("kernel", "numpyro", "stan")
 
@@ -30,7 +30,7 @@ def _is_digest(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and value >= 0
+    return isinstance(value, Integral) and int(value) >= 0
 
 
 def _is_flag(value: Any) -> bool:
@@ -140,6 +140,9 @@ def _check_draws(tree: xr.DataTree, model: Model, start: Latents, probes: Probes
             raise ResultsError(f"posterior: {name}: expected one for each of the corpus' probes")
     for name in model.sampled():
         dims = model.dimensions.get(name, ())[: np.ndim(start[name])]
+        if CHANGING & set(dims):
+            _variable("posterior", posterior, f"mean_log_{name}", ("chain", "draw"), "f")
+            continue
         _variable("posterior", posterior, name, ("chain", "draw", *dims), "f")
         if posterior[name].shape[2:] != np.shape(start[name]):
             raise ResultsError(f"posterior: {name}: expected shape {np.shape(start[name])} in a draw")
@@ -170,13 +173,13 @@ def _check_latents(tree: xr.DataTree, model: Model, corpus: Corpus, start: Laten
         dims = axes.get(name, ())[: np.ndim(value)]
         _variable("latents", kept, name, ("chain", "kept", *dims), np.asarray(value).dtype.kind)
         for dim, size in zip(dims, np.shape(value), strict=True):
-            if dim != "stick" and kept.sizes[dim] != size:
+            if dim not in CHANGING and kept.sizes[dim] != size:
                 raise ResultsError(
                     f"latents: {name}: expected {size} for the axis {dim}, found {kept.sizes[dim]}"
                 )
     if kept.sizes["chain"] > tree["posterior"].sizes["chain"]:
         raise ResultsError("latents: expected no more chains than in posterior")
-        if "stick" in dims:
+        if CHANGING & set(dims):
             _check_padding(name, kept[name].values)
     for chain, draw, latents in latents_of(tree):
         try:
@@ -211,6 +214,9 @@ def _check_values(latents: Latents, model: Model, corpus: Corpus) -> None:
     if len(sizes) > 1:
         raise ResultsError("expected as many topics in all arrays over topics")
     n_topics = model.n_topics_of(latents)
+    for name in latents:
+        if "represented" in model.dimensions.get(name, ()) and latents[name].shape[-1] != n_topics:
+            raise ResultsError(f"{name}: expected one for each of {n_topics} topics")
     if latents["z"].max() >= n_topics:
         raise ResultsError(f"z: expected topics in 0..{n_topics - 1}, found {latents['z'].max()}")
 

@@ -44,7 +44,7 @@ def run(
     reference = model.require_reference()
     data = reference.stan_data(corpus, truncation)
     job = Job(
-        program=program_text(reference.stan_program),
+        program=program_text(reference.stan_program, reference.stan_includes),
         data={name: np.asarray(value).tolist() for name, value in data.items()},
         names=(*reference.parameters, *STATISTICS),
         chains=chains,
@@ -82,13 +82,26 @@ def run(
     }
 
 
-def program_text(name: str) -> str:
-    """Source of ``stan/<name>.stan`` with its includes in place, which PyStan cannot do."""
+def program_text(name: str, includes: tuple[str, ...] = ()) -> str:
+    """Source of ``stan/<name>.stan`` with its includes in place, which PyStan cannot do.
+
+    Parameters
+    ----------
+    name : str
+    includes : tuple of str
+        Folders of ``stan/`` where includes are looked for, after that one.
+    """
     root = importlib.resources.files("bnpzoo") / "stan"
-    source = (root / f"{name}.stan").read_text(encoding="utf-8")
-    return re.sub(
-        r"^[ ]*#include (\S+)$",
-        lambda match: root.joinpath(*match[1].split("/")).read_text(encoding="utf-8").rstrip(),
-        source,
-        flags=re.MULTILINE,
-    )
+    folders = [root, *(root.joinpath(*folder.split("/")) for folder in includes)]
+
+    def source_of(path: str) -> str:
+        found = (folder.joinpath(*path.split("/")) for folder in folders)
+        source = next(file for file in found if file.is_file()).read_text(encoding="utf-8")
+        return re.sub(
+            r"^[ ]*#include (\S+)$",
+            lambda match: source_of(match[1]).rstrip(),
+            source,
+            flags=re.MULTILINE,
+        )
+
+    return source_of(f"{name}.stan")

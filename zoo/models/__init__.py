@@ -3,6 +3,8 @@
 from typing import Any
 
 from ..contract import Card, Model
+from ..families.topics import TopicSide
+from ..families.two_sided import TwoSidedModel
 
 # The registry: a line a model, in the order in which they are listed.
 # isort: off
@@ -25,27 +27,43 @@ MODELS: dict[str, type[Model]] = {
 }
 
 
-def get(model_id: str, **hyperparameters: Any) -> Model:
+def get(model_id: str, *, topics: TopicSide | str | None = None, **arguments: Any) -> Model:
     """Make a model.
 
     Parameters
     ----------
     model_id : str
         One of `list_models`.
-    **hyperparameters
-        As the model's class takes them.
+    topics : TopicSide or str, optional
+        How the words of topics come about: such as ``PitmanYor(a=0.5)``, or the name of a topic side.
+    **arguments
+        Hyperparameters and other arguments, as the model's class and its topic side take them.
 
     Raises
     ------
     ValueError
-        If there is no such model or hyperparameter.
+        If there is no such model or argument, or it does not take such topics.
     """
     if model_id not in MODELS:
         raise ValueError(f"no model {model_id!r}; there are {', '.join(MODELS)}")
+    cls = MODELS[model_id]
     try:
-        return MODELS[model_id](**hyperparameters)
+        if issubclass(cls, TwoSidedModel):
+            return cls.make(topics, **arguments)
+        if topics is not None:
+            raise ValueError(f"{model_id}: topics: it has topics of its own kind, and takes no others")
+        return cls(**arguments)
     except TypeError as error:
         raise ValueError(f"{model_id}: {str(error).partition('()')[2].strip() or error}") from None
+
+
+def combinations() -> list[tuple[str, str]]:
+    """All models with each of the topic sides that they take, by name; "" for what they hold by default."""
+    return [
+        (model_id, name)
+        for model_id, cls in MODELS.items()
+        for name in ("", *(list(cls.topic_sides)[1:] if issubclass(cls, TwoSidedModel) else ()))
+    ]
 
 
 def list_models() -> list[Card]:

@@ -94,8 +94,6 @@ class Cclda(FiniteFamily):
         tags=("parametric", "several collections"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    has_versions: ClassVar[bool] = True
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"own": ("token",), **FiniteFamily.dimensions}
 
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
@@ -103,6 +101,16 @@ class Cclda(FiniteFamily):
     delta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.4, benchmark=0.02)
     gamma0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, benchmark=1.0)
     gamma1: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=1.0)
+
+    @property
+    @override
+    def has_versions(self) -> bool:
+        return True
+
+    @property
+    @override
+    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"own": ("token",), **super().dimensions}
 
     @override
     def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:

@@ -35,7 +35,9 @@ from ..families.buffet.generator import (
     total_by_owner,
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
-from ..families.collapsed import CollapsedTopicModel, prior_arrays
+from ..families.collapsed import prior_arrays
+from ..families.topics import Dirichlet, TopicSide
+from ..families.two_sided import TwoSidedModel
 from ..settings import setting
 from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
@@ -44,7 +46,7 @@ from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
-class Focused(CollapsedTopicModel):
+class Focused(TwoSidedModel):
     """As many topics as the corpus needs; which documents have a topic says nothing of how much of it.
 
     Each topic has an inclusion, the share of the documents that it is on in, and a strength, which gives it
@@ -63,8 +65,8 @@ class Focused(CollapsedTopicModel):
         Mass of the Indian buffet process: the expected number of topics that are on in a document.
     gamma : float or Gamma
         Shape of the strengths.
-    eta : float or Gamma
-        Dirichlet parameter of a topic's word distribution, a word.
+    topics : Dirichlet
+        With the Dirichlet parameter ``eta`` of a topic's word distribution, a word.
     """
 
     card: ClassVar[Card] = Card(
@@ -106,11 +108,24 @@ class Focused(CollapsedTopicModel):
         tags=("nonparametric", "single corpus", "document lengths are data"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"strength": ("stick",), "inclusion": ("stick",)}
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
+    why_only: ClassVar[str] = (
+        "its token steps move masks with the words of Dirichlet topics integrated out; no others"
+    )
 
     alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.3, benchmark=5.0)
     gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.1)
+    topics: TopicSide = Dirichlet()
+
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"strength": ("stick",), "inclusion": ("stick",)}
+
+    @override
+    def most_topics(self, design: Design) -> int:
+        """See `TwoSidedModel.most_topics`: as many as there are tokens."""
+        return int(np.sum(design.doc_lengths))
 
     @override
     def n_topics_of(self, latents: Latents) -> int:
@@ -224,7 +239,7 @@ class Focused(CollapsedTopicModel):
             log_moment = gammaln(gamma + m) - gammaln(gamma) + np.log(coefficient[m])
             terms = log_beta[:, None] + log_moment - (gamma + m) * np.log1p(on * LOG2)[:, None]
             out += np.log(alpha) + float(np.logaddexp.reduce(terms, axis=None))
-        return out + self.log_likelihood({"z": z, **hyper}, corpus)
+        return out + self.log_words(z, corpus, hyper)
 
     @override
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
@@ -304,7 +319,7 @@ class Focused(CollapsedTopicModel):
         )
 
     def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        return reference.focused(corpus, truncation, self.alpha, self.gamma, self.eta)
+        return reference.focused(corpus, truncation, **self.hyperparameters())
 
     def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         return reference.focused_data(corpus, truncation) | stan_priors(self)

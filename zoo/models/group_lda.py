@@ -6,18 +6,16 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents
 from ..corpus import Corpus
 from ..families.lda import reference
-from ..families.lda.family import FiniteFamily, collections_of
-from ..families.lda.kernels import common_snapshot, lda_kernels
+from ..families.lda.family import LdaFamily, collections_of
+from ..families.topics import Dirichlet, TopicSide
 from ..settings import option, setting
-from ..toolbox.draws import draw_categorical
-from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
-class GroupLda(FiniteFamily):
+class GroupLda(LdaFamily):
     """LDA of several collections, each with topics of its own: the baseline that shares nothing.
 
     Topic k of collection g has number ``g * n_topics + k``.
@@ -31,8 +29,8 @@ class GroupLda(FiniteFamily):
     alpha : float or Gamma
         Dirichlet parameter of a document's proportions, a topic; each collection has its own, all under this
         prior.
-    eta : float or Gamma
-        Dirichlet parameter of a topic's word distribution, a word.
+    topics : Dirichlet
+        With the Dirichlet parameter ``eta`` of a topic's word distribution, a word.
     """
 
     card: ClassVar[Card] = Card(
@@ -60,9 +58,15 @@ class GroupLda(FiniteFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
+    why_only: ClassVar[str] = (
+        "each collection has Dirichlet topics of its own; with Pitman-Yor topics that is the model pyp"
+    )
+    stan_program: ClassVar[str] = "group_lda"
+
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    topics: TopicSide = Dirichlet()
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a collection."""
@@ -81,36 +85,34 @@ class GroupLda(FiniteFamily):
         """K topics of its own for each collection, bool (G, G K)."""
         return np.repeat(np.eye(n_groups, dtype=bool), self.n_topics, axis=1)
 
-    @override
-    def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return lda_kernels(room, common_snapshot)
-
     @property
     @override
-    def reference(self) -> Reference:
-        return Reference(
-            parameters=("theta", "phi", "alpha", "eta"),
-            numpyro=self._numpyro,
-            stan_program="group_lda",
-            stan_data=self._stan_data,
-            latents=self._latents_at,
-            needs_truncation=False,
+    def stan_includes(self) -> tuple[str, ...]:
+        return ()
+
+    @override
+    def n_reference_topics(self, corpus: Corpus, truncation: int) -> int:
+        """See `TwoSidedModel.n_reference_topics`: those of a collection."""
+        return self.n_topics
+
+    @override
+    def topic_block(self, corpus: Corpus, n_topics: int) -> Callable[[], tuple[Any, np.ndarray]]:
+        shape = (corpus.n_groups, n_topics, corpus.n_words)
+        return reference.topics_of_collections(
+            self.document_rows(corpus), shape, self.hyperparameters()["eta"]
         )
 
-    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        group = self.groups(corpus.group, corpus.n_documents)
-        return reference.group_lda(
-            corpus.counts(), group, corpus.n_groups, self.n_topics, self.alpha, self.eta
-        )
+    @override
+    def document_data(self, corpus: Corpus) -> dict[str, Any]:
+        return {"G": corpus.n_groups, "group": self.document_rows(corpus) + 1}
 
-    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        group = self.groups(corpus.group, corpus.n_documents)
-        return reference.stan_data(corpus, group, self.n_topics) | stan_priors(self)
+    @override
+    def word_weights(self, draw: Mapping[str, np.ndarray], corpus: Corpus) -> np.ndarray:
+        return draw["phi"][corpus.group_of_doc[corpus.doc_of], :, corpus.words]
 
-    def _latents_at(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]
-        weights = draw["theta"][corpus.doc_of] * draw["phi"][group, :, corpus.words]
-        z = group * self.n_topics + draw_categorical(weights, rng)
-        return {"z": z} | {name: np.asarray(draw[name]) for name in ("alpha", "eta")}
+    @override
+    def documents_at(
+        self, draw: Mapping[str, np.ndarray], labels: np.ndarray, corpus: Corpus
+    ) -> tuple[Latents, np.ndarray]:
+        group = corpus.group_of_doc[corpus.doc_of]
+        return super().documents_at(draw, group * self.n_topics + labels, corpus)

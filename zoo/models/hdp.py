@@ -6,23 +6,23 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ...kernels.hdp.sweeps import HdpState
-from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
+from ...kernels.toolbox.sides import State
+from ..contract import Card, Equation, Gamma, Hyperparameter, Latents
 from ..corpus import Corpus
 from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
-from ..families.hdp.kernels import common_snapshot, hdp_kernels
 from ..families.hdp.sticks import log_gem
+from ..families.topic_sides import TOPIC_SIDES
+from ..families.topics import Dirichlet, TopicSide
 from ..settings import setting
-from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
 class Hdp(HdpFamily):
     """As many topics as the corpus needs, shared by all documents.
 
-    Latents: ``z`` (N,), ``root`` (K + 1,), ``alpha``, ``gamma``, ``eta``. The last entry of ``root`` is the
-    weight of all topics without tokens.
+    Latents: ``z`` (N,), ``root`` (K + 1,), ``alpha``, ``gamma``; those of the topics, as ``eta``. The last
+    entry of ``root`` is the weight of all topics without tokens.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ class Hdp(HdpFamily):
         Concentration of the root: how many topics.
     alpha : float or Gamma
         Concentration of the documents: how many of them in a document.
-    eta : float or Gamma
-        Dirichlet parameter of a topic's word distribution, a word.
+    topics : TopicSide
+        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
     """
 
     card: ClassVar[Card] = Card(
@@ -60,9 +60,13 @@ class Hdp(HdpFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "gamma", "alpha")
+    stan_program: ClassVar[str] = "hdp"
+
     gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    topics: TopicSide = Dirichlet()
 
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """One group: the model does not look at the corpus' own."""
@@ -81,27 +85,10 @@ class Hdp(HdpFamily):
         return log_gem(latents["root"], float(latents["gamma"]))
 
     @override
-    def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return hdp_kernels(room, _snapshot)
+    def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
+        return reference.hdp(corpus.n_documents, n_topics, self.gamma, self.alpha)
 
-    @property
     @override
-    def reference(self) -> Reference:
-        return Reference(
-            parameters=("theta", "phi", "root", "gamma", "alpha", "eta"),
-            numpyro=self._numpyro,
-            stan_program="hdp",
-            stan_data=self._stan_data,
-            latents=self._latents_at,
-        )
-
-    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        return reference.hdp(corpus.counts(), truncation, self.gamma, self.alpha, self.eta)
-
-    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        return stan_counts(corpus) | {"T": truncation} | stan_priors(self)
-
-
-def _snapshot(state: HdpState) -> Latents:
-    latents = common_snapshot(state)
-    return latents | {"alpha": latents["alpha"][0]}
+    def snapshot_documents(self, state: State) -> Latents:
+        latents = super().snapshot_documents(state)
+        return latents | {"alpha": latents["alpha"][0]}

@@ -1,17 +1,21 @@
 """Hierarchical Pitman-Yor topics, one a group around a base that all groups share (Chen et al. 2015, TII)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..contract import Card, Equation
+from ..contract import Card, Equation, Gamma, Hyperparameter
 from ..families.pitman_yor.family import CITATION, DOCUMENTS, PitmanYorFamily
+from ..families.pitman_yor.topics import PitmanYor
+from ..families.topics import TopicSide
+from ..settings import option, setting
 
 
 @dataclass(frozen=True)
 class Hpyp(PitmanYorFamily):
     """Several groups of documents; each topic looks a little different in each of them.
 
-    Latents: ``z`` (N,), ``association`` (N,), ``alpha`` (G,), ``gamma``, ``b`` (K,), ``a``. A token that
+    Latents: ``z`` (N,), ``association`` (N,), ``alpha`` (G,), ``eta``, ``b`` (K,), ``a``. A token that
     heads a table has its own word as association, others -1.
 
     Parameters
@@ -21,13 +25,8 @@ class Hpyp(PitmanYorFamily):
     alpha : float or Gamma
         Dirichlet parameter of a document's proportions, a topic; each group has its own, all under this
         prior.
-    gamma : float or Gamma
-        Dirichlet parameter of the base's word distributions, a word.
-    b : float or Gamma
-        Concentration of a topic: how alike it is in all groups; each has its own, all under this prior. A
-        fixed one may be negative, above minus `a`.
-    a : float or Beta
-        Discount, in [0, 1): how heavy the tails of the topics are.
+    topics : PitmanYor
+        With one base for all groups, and no associations.
     """
 
     card: ClassVar[Card] = Card(
@@ -39,10 +38,19 @@ class Hpyp(PitmanYorFamily):
         bibtex_key="chen2015differential",
         equations=(
             *DOCUMENTS,
-            Equation("Section 4", r"\phi^0_k \sim \mathrm{Dir}_V(\gamma)", "base of a topic"),
+            Equation(
+                "Section 4", r"\phi^0_k \sim \mathrm{Dir}_V(\gamma)", "base of a topic; γ is `eta` here"
+            ),
             Equation("Section 4", r"\phi_{gk} \sim \mathrm{PYP}(a, b_k, \phi^0_k)", "topic in a group"),
         ),
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    has_versions: ClassVar[bool] = True
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor()}
+    why_only: ClassVar[str] = (
+        "it has Pitman-Yor topics with one base for all groups, and no associations; `lda` takes any"
+    )
+
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    topics: TopicSide = PitmanYor()

@@ -6,22 +6,23 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ...kernels.lda.sweeps import LdaState
-from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
+from ...kernels.lda import documents
+from ...kernels.toolbox.sides import State
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Room
 from ..corpus import Corpus
+from ..families.collapsed import prior_arrays
 from ..families.lda import reference
-from ..families.lda.family import FiniteFamily
-from ..families.lda.kernels import common_snapshot, lda_kernels
+from ..families.lda.family import LdaFamily
+from ..families.topic_sides import TOPIC_SIDES
+from ..families.topics import Dirichlet, TopicSide
 from ..settings import option, setting
-from ..toolbox.draws import draw_categorical
-from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
-class Lda(FiniteFamily):
-    """A fixed number of topics, symmetric Dirichlet priors on both sides.
+class Lda(LdaFamily):
+    """A fixed number of topics.
 
-    Latents: ``z`` (N,), ``alpha``, ``eta``.
+    Latents: ``z`` (N,), ``alpha``, or ``alpha`` (K,) unless symmetric; those of the topics, such as ``eta``.
 
     Parameters
     ----------
@@ -29,8 +30,15 @@ class Lda(FiniteFamily):
         K.
     alpha : float or Gamma
         Dirichlet parameter of a document's proportions, a topic.
-    eta : float or Gamma
-        Dirichlet parameter of a topic's word distribution, a word.
+    topics : TopicSide
+        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+    symmetric : bool
+        Whether all topics have the same alpha; else each has its own, all under its prior [1]_.
+
+    References
+    ----------
+    .. [1] H. M. Wallach, D. Mimno, A. McCallum (2009). Rethinking LDA: why priors matter. Advances in Neural
+       Information Processing Systems 22.
     """
 
     card: ClassVar[Card] = Card(
@@ -54,43 +62,66 @@ class Lda(FiniteFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    stan_program: ClassVar[str] = "lda"
+
     n_topics: int = option(10, small=3, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    topics: TopicSide = Dirichlet()
+    symmetric: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not isinstance(self.symmetric, bool):
+            raise ValueError(f"lda: symmetric: expected True or False, found {self.symmetric!r}")
 
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """One group: the model does not look at the corpus' own."""
         return np.zeros(n_documents, np.int32)
 
     @override
-    def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return lda_kernels(room, _snapshot)
+    def hyperparameter_size(self, name: str, design: Design) -> int | None:
+        """One alpha, or one a topic."""
+        return self.n_topics if name == "alpha" and not self.symmetric else None
+
+    @override
+    def prior_of(self, alpha: np.ndarray) -> np.ndarray:
+        return super().prior_of(alpha) if self.symmetric else np.reshape(alpha, (1, -1))
 
     @property
     @override
-    def reference(self) -> Reference:
-        return Reference(
-            parameters=("theta", "phi", "alpha", "eta"),
-            numpyro=self._numpyro,
-            stan_program="lda",
-            stan_data=self._stan_data,
-            latents=self._latents_at,
-            needs_truncation=False,
-        )
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"alpha": ("topic",)}
 
-    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        return reference.lda(corpus.counts(), self.n_topics, self.alpha, self.eta)
+    @override
+    def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
+        n_alphas = 1 if self.symmetric else n_topics
+        rows = self.document_rows(corpus)
+        return reference.documents(rows, n_alphas, n_topics, self.alpha, is_symmetric=self.symmetric)
 
-    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        return stan_counts(corpus) | {"K": self.n_topics} | stan_priors(self)
+    @override
+    def document_data(self, corpus: Corpus) -> dict[str, Any]:
+        return {"n_alphas": 1 if self.symmetric else self.n_topics}
 
-    def _latents_at(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        z = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"].T[corpus.words], rng)
-        return {"z": z, "alpha": np.asarray(draw["alpha"]), "eta": np.asarray(draw["eta"])}
+    @override
+    def documents_at(
+        self, draw: Mapping[str, np.ndarray], labels: np.ndarray, corpus: Corpus
+    ) -> tuple[Latents, np.ndarray]:
+        latents, topics = super().documents_at(draw, labels, corpus)
+        return latents | {"alpha": self._alpha_of(latents["alpha"])}, topics
 
+    @override
+    def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
+        if self.symmetric:
+            return super().load_documents(room, latents, corpus)
+        alpha = np.reshape(latents["alpha"], (1, -1))
+        return room(documents).asymmetric_documents(alpha, prior_arrays(self)["alpha"])
 
-def _snapshot(state: LdaState) -> Latents:
-    latents = common_snapshot(state)
-    return latents | {"alpha": latents["alpha"][0]}
+    @override
+    def snapshot_documents(self, state: State) -> Latents:
+        side = state.documents
+        return {"alpha": self._alpha_of(side.alpha if self.symmetric else side.prior[0])}
+
+    def _alpha_of(self, vector: np.ndarray) -> np.ndarray:
+        """Return a copy of alpha as the latents have it."""
+        return np.array(vector[0]) if self.symmetric else vector.copy()

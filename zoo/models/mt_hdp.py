@@ -6,24 +6,24 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ...kernels.hdp.sweeps import HdpState
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
+from ...kernels.toolbox.sides import State
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents
 from ..corpus import Corpus, CorpusError
 from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
-from ..families.hdp.kernels import common_snapshot, hdp_kernels
 from ..families.hdp.sticks import log_dirichlet, log_gem
+from ..families.topic_sides import TOPIC_SIDES
+from ..families.topics import Dirichlet, TopicSide
 from ..settings import setting
-from ..toolbox.stan_data import stan_counts, stan_priors
 
 
 @dataclass(frozen=True)
 class MtHdp(HdpFamily):
     """Several collections (tasks) of documents that share topics through a third level.
 
-    Latents: ``z`` (N,), ``root`` (K + 1,), ``tasks`` (C, K + 1), ``alpha`` (C,), ``alpha0``, ``gamma``,
-    ``eta``. The last entry of ``root`` and of each row of ``tasks`` is the weight of all topics without
-    tokens.
+    Latents: ``z`` (N,), ``root`` (K + 1,), ``tasks`` (C, K + 1), ``alpha`` (C,), ``alpha0``, ``gamma``; those
+    of the topics, such as ``eta``. The last entry of ``root`` and of each row of ``tasks`` is the weight of
+    all topics without tokens.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ class MtHdp(HdpFamily):
         Concentration of the tasks: how close they are to the root.
     alpha : float or Gamma
         Concentration of the documents; each task has its own, all under this prior.
-    eta : float or Gamma
-        Dirichlet parameter of a topic's word distribution, a word.
+    topics : TopicSide
+        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
     """
 
     card: ClassVar[Card] = Card(
@@ -63,10 +63,14 @@ class MtHdp(HdpFamily):
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "tasks", "gamma", "alpha0", "alpha")
+    stan_program: ClassVar[str] = "mt_hdp"
+
     gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
     alpha0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.2, benchmark=10.0)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    topics: TopicSide = Dirichlet()
 
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
         """One alpha a task."""
@@ -97,35 +101,16 @@ class MtHdp(HdpFamily):
         )
 
     @override
-    def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return hdp_kernels(room, _snapshot)
+    def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
+        rows = self.document_rows(corpus)
+        return reference.mt_hdp(rows, corpus.n_groups, n_topics, self.gamma, self.alpha0, self.alpha)
 
-    @property
     @override
-    def reference(self) -> Reference:
-        return Reference(
-            parameters=("theta", "phi", "root", "tasks", "gamma", "alpha0", "alpha", "eta"),
-            numpyro=self._numpyro,
-            stan_program="mt_hdp",
-            stan_data=self._stan_data,
-            latents=self._latents_at,
-        )
+    def document_data(self, corpus: Corpus) -> dict[str, Any]:
+        return {"C": corpus.n_groups, "task": self.document_rows(corpus) + 1}
 
-    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        group = self.groups(corpus.group, corpus.n_documents)
-        return reference.mt_hdp(
-            corpus.counts(), group, corpus.n_groups, truncation, self.gamma, self.alpha0, self.alpha, self.eta
-        )
-
-    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        group = self.groups(corpus.group, corpus.n_documents)
-        data = {"T": truncation, "C": corpus.n_groups, "task": group + 1}
-        return stan_counts(corpus) | data | stan_priors(self)
-
-
-def _snapshot(state: HdpState) -> Latents:
-    latents = common_snapshot(state)
-    k = len(latents["root"]) - 1
-    documents = state.documents
-    weights = np.column_stack([documents.prior[:, :k], documents.rest])
-    return latents | {"tasks": weights / documents.alpha[:, None], "alpha0": np.array(documents.alpha0[0])}
+    @override
+    def snapshot_documents(self, state: State) -> Latents:
+        latents, side = super().snapshot_documents(state), state.documents
+        weights = np.column_stack([side.prior[:, : len(latents["root"]) - 1], side.rest])
+        return latents | {"tasks": weights / side.alpha[:, None], "alpha0": np.array(side.alpha0[0])}

@@ -1,19 +1,21 @@
 """Pitman-Yor topics of each group by itself (Sato and Nakagawa 2010)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from ..contract import Card, Equation
+from ..contract import Card, Equation, Gamma, Hyperparameter
 from ..families.pitman_yor.family import DOCUMENTS, PitmanYorFamily
+from ..families.pitman_yor.topics import PitmanYor
+from ..families.topics import TopicSide
+from ..settings import option, setting
 
 
 @dataclass(frozen=True)
 class Pyp(PitmanYorFamily):
     """Several groups of documents, each with topics of its own, whose words follow power laws.
 
-    Latents: ``z`` (N,), ``association`` (N,), ``alpha`` (G,), ``gamma``, ``b`` (K,), ``a``. A token that
+    Latents: ``z`` (N,), ``association`` (N,), ``alpha`` (G,), ``eta``, ``b`` (K,), ``a``. A token that
     heads a table has its own word as association, others -1. Topics of two groups with the same number
     have nothing in common but `b`.
 
@@ -24,13 +26,8 @@ class Pyp(PitmanYorFamily):
     alpha : float or Gamma
         Dirichlet parameter of a document's proportions, a topic; each group has its own, all under this
         prior.
-    gamma : float or Gamma
-        Dirichlet parameter of the bases' word distributions, a word.
-    b : float or Gamma
-        Concentration: how close topics are to their bases; each number of a topic has its own, all under this
-        prior. A fixed one may be negative, above minus `a`.
-    a : float or Beta
-        Discount, in [0, 1): how heavy the tails of the topics are.
+    topics : PitmanYor
+        With a base of each group's own, and no associations.
     """
 
     card: ClassVar[Card] = Card(
@@ -47,7 +44,11 @@ class Pyp(PitmanYorFamily):
         bibtex_key="sato2010topic",
         equations=(
             *DOCUMENTS,
-            Equation("Section 6.2", r"\phi^0_{gk} \sim \mathrm{Dir}_V(\gamma)", "base of a group's topic"),
+            Equation(
+                "Section 6.2",
+                r"\phi^0_{gk} \sim \mathrm{Dir}_V(\gamma)",
+                "base of a group's topic; γ is `eta` here",
+            ),
             Equation("Section 6.2", r"\phi_{gk} \sim \mathrm{PYP}(a, b_k, \phi^0_{gk})", "topic in a group"),
         ),
         errata=(
@@ -57,7 +58,11 @@ class Pyp(PitmanYorFamily):
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor(base="own")}
+    why_only: ClassVar[str] = (
+        "it has Pitman-Yor topics with a base of each group's own, and no associations; `lda` takes any"
+    )
 
-    def base_of_group(self, n_groups: int) -> np.ndarray:
-        """Every group has a base of its own."""
-        return np.arange(n_groups)
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    topics: TopicSide = PitmanYor(base="own")

@@ -36,7 +36,8 @@ from ..families.buffet.ibp import first_rows, log_reach
 from ..families.buffet.kernels import sparse_transfer_kernels
 from ..families.buffet.lengths import LENGTHS, Lengths, Weight, draw_lengths, log_lengths
 from ..families.buffet.marginal import TopicMarginal, pattern_of
-from ..families.collapsed import CollapsedTopicModel
+from ..families.topics import Dirichlet, TopicSide
+from ..families.two_sided import TwoSidedModel
 from ..settings import option, setting
 from ..toolbox.draws import draw_hyperparameter, log_gamma
 from ..toolbox.enumeration import restricted_growth_strings
@@ -45,7 +46,7 @@ from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
-class SparseTransfer(CollapsedTopicModel):
+class SparseTransfer(TwoSidedModel):
     """Several collections (tasks) of documents; an Indian buffet process says which of them use which topics.
 
     Latents: ``z`` (N,), ``log_weight`` (C, K), ``shape`` (K,), ``alpha``, ``eta``. A task has the topics
@@ -65,8 +66,8 @@ class SparseTransfer(CollapsedTopicModel):
         Probability, in (0, 1], that a task keeps a topic that it took from the buffet.
     a1, a2 : float
         Shape and scale of the gamma prior of ``shape``.
-    eta : float or Gamma
-        Dirichlet parameter of a topic's word distribution, a word.
+    topics : Dirichlet
+        With the Dirichlet parameter ``eta`` of a topic's word distribution, a word.
     lengths : {"task", "document", "none"}
         What the lengths of documents say about the weights; see `zoo.families.buffet.lengths`.
     """
@@ -110,15 +111,16 @@ class SparseTransfer(CollapsedTopicModel):
         tags=("nonparametric", "several collections", "sparse"),
         evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",),
-    }  # fmt: skip
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
+    why_only: ClassVar[str] = (
+        "its token steps move masks and ghosts with the words of Dirichlet topics integrated out; no others"
+    )
 
     alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.3, benchmark=40.0)
     epsilon: float = option(0.5, small=0.9, benchmark=0.5)
     a1: float = option(2.0, small=2.0, benchmark=1.0)
     a2: float = option(2.0, small=1.0, benchmark=100.0)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    topics: TopicSide = Dirichlet()
     lengths: Lengths = option("task")
 
     def __post_init__(self):
@@ -130,6 +132,16 @@ class SparseTransfer(CollapsedTopicModel):
             raise ValueError(
                 f"sparse_transfer: lengths: expected one of {', '.join(LENGTHS)}, found {self.lengths!r}"
             )
+
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"log_weight": ("task", "stick"), "shape": ("stick",), "mass": ("task",)}
+
+    @override
+    def most_topics(self, design: Design) -> int:
+        """See `TwoSidedModel.most_topics`: as many as there are tokens."""
+        return int(np.sum(design.doc_lengths))
 
     def tasks(self, group: np.ndarray | None) -> np.ndarray:
         """Tasks of the documents; an error where the corpus has none."""
@@ -249,7 +261,7 @@ class SparseTransfer(CollapsedTopicModel):
         group, alpha = self.tasks(corpus.group), float(hyper["alpha"])
         topics = [marginal.log_topic(pattern_of(n, group, corpus.n_groups)) for n in counts]
         terms = sum(topics, alpha * marginal.log_without_words(self.epsilon) + len(topics) * np.log(alpha))
-        return marginal.total(terms) + self.log_likelihood({"z": z, **hyper}, corpus)
+        return marginal.total(terms) + self.log_words(z, corpus, hyper)
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All partitions of the tokens."""
@@ -259,7 +271,7 @@ class SparseTransfer(CollapsedTopicModel):
     def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
         """See `Model.quantities`; besides, how many topics and pairs of task and topic there are.
 
-        ``n_pairs`` counts pairs with tokens and ``n_on`` all that are on, ``n_represented`` topics with their
+        ``n_pairs`` counts pairs with tokens and ``n_on`` all that are on, ``n_topics_of`` topics with their
         ghosts; ``mass`` is the sum of each task's weights, ``mean_shape`` the mean over topics in use.
         """
         log_weight, shape = latents["log_weight"], latents["shape"]
@@ -267,7 +279,7 @@ class SparseTransfer(CollapsedTopicModel):
         in_task = np.array([counts[corpus.group_of_doc == c].sum(axis=0) for c in range(corpus.n_groups)])
         in_use = counts.sum(axis=0) > 0
         return super().quantities(latents, corpus, probes) | {
-            "n_represented": np.asarray(float(shape.size)),
+            "n_topics_of": np.asarray(float(shape.size)),
             "n_pairs": np.asarray(float(np.count_nonzero(in_task))),
             "n_on": np.asarray(float(np.count_nonzero(log_weight > -np.inf))),
             "mass": np.exp(log_weight).sum(axis=1),
@@ -293,7 +305,14 @@ class SparseTransfer(CollapsedTopicModel):
     def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         self.tasks(corpus.group)
         return reference.sparse_transfer(
-            corpus, truncation, self.alpha, self.epsilon, self.eta, self.a1, self.a2, self.lengths
+            corpus,
+            truncation,
+            self.alpha,
+            self.epsilon,
+            self.hyperparameters()["eta"],
+            self.a1,
+            self.a2,
+            self.lengths,
         )
 
     def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:

@@ -1,14 +1,14 @@
 """The differential topic model: transformed Pitman-Yor processes (Chen, Buntine, Ding, Xie and Du 2015)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, override
+from typing import ClassVar
 
-import numpy as np
-
-from ..contract import Card, Design, Equation
-from ..corpus import Corpus, CorpusError
-from ..corpus.associations import Associations
+from ..contract import Card, Equation, Gamma, Hyperparameter
 from ..families.pitman_yor.family import CITATION, DOCUMENTS, PitmanYorFamily
+from ..families.pitman_yor.topics import PitmanYor
+from ..families.topics import TopicSide
+from ..settings import option, setting
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Tpyp(PitmanYorFamily):
     A word of a shared topic becomes one of the words that it is associated with in the group; the corpus
     carries the associations.
 
-    Latents: ``z`` (N,), ``association`` (N,), ``alpha`` (G,), ``gamma``, ``b`` (K,), ``a``. A token that
+    Latents: ``z`` (N,), ``association`` (N,), ``alpha`` (G,), ``eta``, ``b`` (K,), ``a``. A token that
     heads a table has the word of the shared topic that its word was as association, others -1.
 
     Parameters
@@ -28,13 +28,8 @@ class Tpyp(PitmanYorFamily):
     alpha : float or Gamma
         Dirichlet parameter of a document's proportions, a topic; each group has its own, all under this
         prior.
-    gamma : float or Gamma
-        Dirichlet parameter of the shared topics' word distributions, a word.
-    b : float or Gamma
-        Concentration of a topic: how alike it is in all groups; each has its own, all under this prior. A
-        fixed one may be negative, above minus `a`.
-    a : float or Beta
-        Discount, in [0, 1): how heavy the tails of the topics are.
+    topics : PitmanYor
+        With one base for all groups, and the corpus' associations.
     """
 
     card: ClassVar[Card] = Card(
@@ -46,7 +41,7 @@ class Tpyp(PitmanYorFamily):
         bibtex_key="chen2015differential",
         equations=(
             *DOCUMENTS,
-            Equation("Section 4", r"\phi^0_k \sim \mathrm{Dir}_V(\gamma)", "shared topic"),
+            Equation("Section 4", r"\phi^0_k \sim \mathrm{Dir}_V(\gamma)", "shared topic; γ is `eta` here"),
             Equation(
                 "Section 4",
                 r"\phi_{gk} \sim \mathrm{PYP}(a, b_k, P^g \phi^0_k)",
@@ -77,15 +72,11 @@ class Tpyp(PitmanYorFamily):
         tags=("parametric", "several collections", "power law"),
         evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
-    has_versions: ClassVar[bool] = True
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor(transformed=True)}
+    why_only: ClassVar[str] = (
+        "it has Pitman-Yor topics with one base for all groups, and the corpus' associations; `lda` takes any"
+    )
 
-    def associations_of(self, data: Corpus | Design) -> Associations:
-        """Return the corpus' own; an error where it has none."""
-        if data.associations is None:
-            raise CorpusError("tpyp: expected a corpus with associations, found none; hpyp needs none")
-        return data.associations
-
-    @override
-    def transformation(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        associations = self.associations_of(corpus)
-        return {name: getattr(associations, name) for name in ("row_ptr", "column", "weight")}
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    topics: TopicSide = PitmanYor(transformed=True)

@@ -5,10 +5,8 @@ from ....zoo.models.mt_hdp import MtHdp
 from ..patched import Change, Mutant
 
 STICKS = (HdpFamily,)
-DROP = "    drop_empty_topics(state.tokens, state.documents, state.topics)\n"
-TABLES = """\
-    tables = draw_tables(rng, state.tokens, state.documents, state.scratch, state.topics.n_topics[0])
-"""
+DROP = "    drop_empty_topics(tokens, documents, topics)\n"
+TABLES = "    tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])\n"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -19,16 +17,17 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "new-topic-too-likely", STICKS,
         Change(
-            "toolbox/token_pass.py",
-            "    rest = documents.rest[g] / n_words\n    mass = recount(",
-            "    rest = documents.rest[g]\n    mass = recount(",
+            "toolbox/dirichlet.py",
+            "rest = documents.rest[g] / topics.n_listed.size",
+            "rest = documents.rest[g]",
         ),
         "the weight of a new topic lacks the probability 1/V of its word",
+        "sparse",
     ),
     Mutant(
         "whole-rest-for-new", STICKS,
         Change(
-            "hdp/sweeps.py",
+            "hdp/documents.py",
             "documents.rest[g] = documents.alpha[g] * shapes[n_topics]",
             "documents.rest[g] = documents.alpha[g]",
         ),
@@ -37,7 +36,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "share-from-gamma", STICKS,
         Change(
-            "hdp/sweeps.py",
+            "hdp/documents.py",
             "log_beta_variate(rng, 1.0, documents.gamma[0])",
             "log_beta_variate(rng, documents.gamma[0], 1.0)",
         ),
@@ -45,32 +44,32 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "gamma-ignored", STICKS,
-        Change("hdp/sweeps.py", "shapes[n_topics] = documents.gamma[0]", "shapes[n_topics] = 1.0"),
+        Change("hdp/documents.py", "shapes[n_topics] = documents.gamma[0]", "shapes[n_topics] = 1.0"),
         "the root is drawn as if gamma were 1",
     ),
     Mutant(
         "tables-from-alpha", STICKS,
-        Change("hdp/sweeps.py", "count[k], documents.prior[g, k])", "count[k], documents.alpha[g])"),
+        Change("toolbox/sides.py", "count[k], documents.prior[g, k])", "count[k], documents.alpha[g])"),
         "tables of a topic are drawn with alpha instead of alpha times its weight",
     ),
     Mutant(
         "gamma-from-tables", STICKS,
         Change(
-            "hdp/sweeps.py",
-            "state.gamma_prior, n_topics, np.array([dishes.sum()])",
-            "state.gamma_prior, dishes.sum(), np.array([dishes.sum()])",
+            "hdp/documents.py",
+            "documents.gamma_prior, n_topics, np.array([dishes.sum()])",
+            "documents.gamma_prior, dishes.sum(), np.array([dishes.sum()])",
         ),
         "gamma is drawn as if every table had a topic of its own",
     ),
     Mutant(
         "renumbered-too-late", STICKS,
-        Change("hdp/sweeps.py", DROP + TABLES, TABLES + DROP),
+        Change("hdp/documents.py", DROP + TABLES, TABLES + DROP),
         "topics are renumbered after their tables are drawn, and before the sticks are",
     ),
     Mutant(
         "task-concentration-ignored", (MtHdp,),
         Change(
-            "hdp/sweeps.py",
+            "hdp/documents.py",
             "shapes[:n_topics] = tables[g] + documents.alpha0[0] * documents.root[:n_topics]",
             "shapes[:n_topics] = tables[g] + documents.root[:n_topics]",
         ),
@@ -79,7 +78,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "task-tables-not-drawn", (MtHdp,),
         Change(
-            "hdp/sweeps.py",
+            "hdp/documents.py",
             "at_root[g, k] = crt(rng, tables[g, k], documents.alpha0[0] * documents.root[k])",
             "at_root[g, k] = tables[g, k]",
         ),
@@ -87,7 +86,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "first-customer-forgotten", (MtHdp,),
-        Change("hdp/sweeps.py", "            a += 1.0\n", "            a += 0.0\n"),
+        Change("hdp/documents.py", "            a += 1.0\n", "            a += 0.0\n"),
         "the sticks of a new topic are broken as if no token had chosen it",
     ),
 )  # fmt: skip

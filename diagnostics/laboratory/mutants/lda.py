@@ -2,6 +2,7 @@
 
 from ....zoo.models.cclda import Cclda
 from ....zoo.models.group_lda import GroupLda
+from ....zoo.models.lda import Lda
 from ..patched import Change, Mutant
 
 
@@ -13,14 +14,36 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "lengths-of-all-collections",
         (GroupLda,),
-        Change("lda/sweeps.py", "lengths[tokens.group == g]", "lengths"),
+        Change("lda/documents.py", "lengths[tokens.group == g]", "lengths"),
         "the alpha of a collection is drawn given the lengths of all documents",
     ),
     Mutant(
         "topics-of-all-collections",
         (GroupLda,),
-        Change("lda/sweeps.py", "np.count_nonzero(documents.may_have[g])", "documents.may_have.shape[1]"),
+        Change("lda/documents.py", "np.count_nonzero(documents.may_have[g])", "documents.may_have.shape[1]"),
         "the alpha of a collection is drawn as if its documents could have the topics of the others",
+    ),
+    Mutant(
+        "alpha-of-all-topics",
+        (Lda,),
+        Change(
+            "lda/documents.py",
+            "documents.alpha_prior[0] + tables[g, k]",
+            "documents.alpha_prior[0] + tables[g].sum()",
+        ),
+        "the alpha of a topic is drawn given the tables of all topics",
+        requires={"symmetric": False},
+    ),
+    Mutant(
+        "companion-of-one-topic",
+        (Lda,),
+        Change(
+            "lda/documents.py",
+            "documents.prior[g].sum(), float(length)",
+            "documents.prior[g, 0], float(length)",
+        ),
+        "the companions of the alphas are drawn given one of these in place of their sum",
+        requires={"symmetric": False},
     ),
     Mutant(
         "cclda-parts-forgotten",

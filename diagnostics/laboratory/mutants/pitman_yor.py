@@ -1,12 +1,13 @@
 """Deliberately wrong kernels of the models with Pitman-Yor topics; see `registry`."""
 
-from ....zoo.families.pitman_yor.family import PitmanYorFamily
+from ....zoo.families.hdp.family import HdpFamily
+from ....zoo.families.pitman_yor.topics import PitmanYor
 from ....zoo.models.pyp import Pyp
 from ....zoo.models.tpyp import Tpyp
 from ....zoo.settings import HasSettings
 from ..patched import Change, Mutant
 
-FAMILY = (PitmanYorFamily,)
+FAMILY = (PitmanYor,)
 STAYS = "stays = 1.0 if rule == FORCED and t == 1 else (m - t + 1.0) / (m + 1.0)"
 WEIGHTS = "return join * stays, alone * (t + 1.0) / (m + 1.0)"
 
@@ -87,7 +88,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "base-from-prior",
-        "tables",
+        "explicit",
         "            out[row, base.listed_topic[j] % n_topics] += base.listed_count[j]\n",
         "            pass\n",
         "explicit bases are drawn from their prior",
@@ -105,13 +106,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "tokens",
         "in_document * opens / (restaurants.n_words[0] * base.eta[0] + base.total[at_base])",
         "in_document * opens / (base.eta[0] + base.total[at_base])",
-        "the normaliser of the base has gamma instead of V gamma",
+        "the normaliser of the base has eta instead of V eta",
     ),
     _mutant(
         "stale-mass",
         "tokens",
-        "    mass += weigh_topic(documents, restaurants, scheme, scratch, group, new)\n",
-        "    weigh_topic(documents, restaurants, scheme, scratch, group, new)\n",
+        "    mass = update_coefficient(prior[new], ",
+        "    update_coefficient(prior[new], ",
         "the mass is not updated for the topic that a token moved to",
     ),
     _mutant(
@@ -124,7 +125,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "known-base-without-association",
-        "tables",
+        "explicit",
         "out[k] += p * known.probability[first + v, k]",
         "out[k] += known.probability[first + v, k]",
         "given its base, a topic has words as if all associations were as strong",
@@ -174,6 +175,38 @@ MUTANTS: tuple[Mutant, ...] = (
         "target.joined[size] * math.log(size - 1 + rest)",
         "target.joined[size] * math.log(size + rest)",
         "the density of a takes each table for one customer larger than it is",
+    ),
+    _mutant(
+        "document-count-kept",
+        "tokens",
+        "        scratch.doc_count[old] -= 1\n    n_topics, own = topi",
+        "    n_topics, own = topi",
+        "the dense step does not take a token out of the counts of its document",
+        "dense",
+    ),
+    _mutant(
+        "new-topic-too-likely",
+        "tokens",
+        "unknown = rest * row_sum(orders, cell) / restaurants.n_words[0]",
+        "unknown = rest * row_sum(orders, cell)",
+        "the weight of a new topic lacks the probability 1/V of what its table sends for",
+        concerns=(HdpFamily,),
+    ),
+    _mutant(
+        "new-concentration-without-rate",
+        "hyper",
+        "math.exp(log_gamma_variate(rng, prior[0])) / prior[1]",
+        "math.exp(log_gamma_variate(rng, prior[0]))",
+        "the b of a new topic is drawn with a rate of 1",
+        concerns=(HdpFamily,),
+    ),
+    _mutant(
+        "concentration-not-renamed",
+        "topics",
+        "            restaurants.b[new] = restaurants.b[k]\n",
+        "",
+        "topics that are renumbered leave their b behind",
+        concerns=(HdpFamily,),
     ),
     Mutant(
         "pyp-stirling-diagonal",

@@ -1,23 +1,28 @@
 """Every mutant applies, and some of them die here; all of them do in `make validate`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN, Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS, mutants_of
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room, source_hash
-from bnpzoo.zoo.models import MODELS
+from bnpzoo.zoo.models import MODELS, combinations
 
-SAMPLERS = [(model, variant) for model, cls in MODELS.items() for variant in cls().kernels]
+MODEL_CASES = [Case(model, "", "sequential", topics=topics) for model, topics in combinations()]
+MODEL_CASES += [Case("lda", "", "sequential", options='{"symmetric": false}')]
+SAMPLERS = [replace(case, variant=v) for case in MODEL_CASES for v in case.model_as_told().kernels]
 
 
 def test_ids_are_unique():
     assert len({mutant.id for mutant in MUTANTS}) == len(MUTANTS)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_six_mutants_a_model(model):
+@pytest.mark.parametrize("case", MODEL_CASES, ids=lambda case: case.name_of_model)
+def test_six_mutants_a_model(case):
+    model = case.model_as_told()
     assert len(mutants_of(model)) >= 6
-    assert {mutant.variant for mutant in mutants_of(model)} <= {*MODELS[model]().kernels}
+    assert {mutant.variant for mutant in mutants_of(model)} <= {"", *model.kernels}
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
@@ -33,13 +38,13 @@ def test_a_change_that_does_not_apply(change):
         load_room(change)
 
 
-@pytest.mark.parametrize(("model_id", "variant"), SAMPLERS)
-def test_plain_python_makes_the_same_draws(model_id, variant):
-    model = Case(model_id, variant, "sequential").make_model()
+@pytest.mark.parametrize("case", SAMPLERS, ids=lambda case: case.subject)
+def test_plain_python_makes_the_same_draws(case):
+    model = case.make_model()
     latents, corpus = model.simulate(DESIGN, np.random.default_rng(3))
     ends = []
     for room in (load_room(), load_room(PLAIN_PYTHON)):
-        kernel = model.kernels_in(room)[variant]
+        kernel = model.kernels_in(room)[case.variant]
         state, rng = kernel.load(latents, corpus, model), np.random.default_rng(4)
         for _ in range(20):
             state = kernel.step(rng, state)
@@ -63,7 +68,21 @@ DYING = [
 @pytest.mark.parametrize(("model", "mutant", "rung"), DYING)
 def test_mutants_die(model, mutant, rung):
     (found,) = [m for m in MUTANTS if m.id == mutant]
-    verdict = climb(Case(model, found.variant, rung, mutant=mutant))
+    verdict = climb(Case(model, found.variant or "sparse", rung, mutant=mutant))
+    assert verdict.status != "passed", verdict
+
+
+@pytest.mark.parametrize(
+    ("mutant", "rung"),
+    [
+        ("whole-rest-for-new", "oracle"),
+        ("pyp-opened-without-discount", "joint"),
+        ("pyp-new-topic-too-likely", "oracle"),
+    ],
+)
+def test_mutants_of_both_sides_die_in_a_combination(mutant, rung):
+    """Of the documents, of the topics, and of what the two do together."""
+    verdict = climb(Case("hdp", "forced", rung, mutant=mutant, topics="pitman-yor"))
     assert verdict.status != "passed", verdict
 
 

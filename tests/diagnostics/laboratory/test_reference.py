@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics import reference
+from bnpzoo.diagnostics.laboratory import reference
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference import sample
 from bnpzoo.zoo.models import get

@@ -8,24 +8,24 @@ from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_balance import balance, log_density, step_law, with_token_first
 from bnpzoo.diagnostics.laboratory.validate import cases_of
 from bnpzoo.zoo.contract import Simulation
-from bnpzoo.zoo.models import MODELS
+from bnpzoo.zoo.models import MODELS, combinations, get
 
 SAMPLERS = [
-    (model, variant)
-    for model, cls in MODELS.items()
-    for variant, kernel in cls().kernels.items()
+    (model, variant, topics)
+    for model, topics in combinations()
+    for variant, kernel in get(model, topics=topics or None).kernels.items()
     if kernel.token_step == "reversible"
 ]
 
 
-def verdict_on(model, variant, mutant="", states=25):
-    case = Case(model, variant, "joint", mutant=mutant)
+def verdict_on(model, variant, mutant="", topics="", states=25):
+    case = Case(model, variant, "joint", mutant=mutant, topics=topics)
     return balance(case.subject, case.kernel, case.make_model(), DESIGN, states)
 
 
-@pytest.mark.parametrize(("model", "variant"), SAMPLERS)
-def test_right_kernels_pass(model, variant):
-    verdict = verdict_on(model, variant, states=10)
+@pytest.mark.parametrize(("model", "variant", "topics"), SAMPLERS)
+def test_right_kernels_pass(model, variant, topics):
+    verdict = verdict_on(model, variant, topics=topics, states=10)
     assert verdict.passed, verdict
     assert verdict.figures["largest"] < 1e-10
 

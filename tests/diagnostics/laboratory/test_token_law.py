@@ -10,16 +10,16 @@ from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_law import joint, outcomes, sweep_matrix, token_law
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.models import MODELS, get
+from bnpzoo.zoo.models import MODELS, combinations, get
 from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
 MUTANT = {mutant.id: mutant for mutant in MUTANTS}
 SAMPLERS = [
-    (model, variant)
-    for model, cls in MODELS.items()
-    if "joint" in cls.card.evidence
-    for variant, kernel in cls().kernels.items()
+    Case(model, variant, "joint", topics=topics)
+    for model, topics in combinations()
+    if "joint" in MODELS[model].card.evidence
+    for variant, kernel in get(model, topics=topics or None).kernels.items()
     if kernel.exact and kernel.token_step == "conditional"
 ]
 
@@ -69,9 +69,8 @@ def test_other_uses_of_a_uniform_variate_are_refused():
         list(outcomes(lambda rng: math.log(rng.random())))
 
 
-@pytest.mark.parametrize(("model", "variant"), SAMPLERS)
-def test_right_kernels_pass(model, variant):
-    case = Case(model, variant, "joint")
+@pytest.mark.parametrize("case", SAMPLERS, ids=lambda case: case.subject)
+def test_right_kernels_pass(case):
     verdict = joint(case.subject, case.kernel, case.make_model(), DESIGN, states=60)
     assert verdict.passed, verdict
     assert verdict.figures["largest"] < 1e-9

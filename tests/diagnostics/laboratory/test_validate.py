@@ -15,7 +15,7 @@ from bnpzoo.diagnostics.laboratory.verdict import Verdict
 from bnpzoo.diagnostics.reports import evidence
 from bnpzoo.diagnostics.reports.validation import write_validation_report
 from bnpzoo.zoo.contract import Probes
-from bnpzoo.zoo.models import MODELS
+from bnpzoo.zoo.models import MODELS, combinations, get
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
     row = next(line for line in page.splitlines() if line.startswith("| hdp | sparse |"))
     assert row.split(" | ")[2] == f"passed (ci)<br>3 conditionals, within 3<br>{date}"
     assert row.split(" | ")[4] == "not run"
-    n = sum(mutant.variant == "sparse" for mutant in mutants_of("hdp"))
+    n = sum(mutant.variant in ("", "sparse") for mutant in mutants_of(MODELS["hdp"]()))
     assert f"{n} of {n} are killed on at least one rung." in page
     assert "| hdp/sparse | stale-mass |" in page
     monkeypatch.setattr(ladder, "__version__", "0.0.0")
@@ -171,7 +171,7 @@ def test_the_evidence_page_when_nothing_is_stored(tmp_path):
     page = evidence.evidence_page(Archive(tmp_path).records())
     assert "Not run." in page
     assert page.partition("## Mutants")[0].count("not run") == len(RUNGS) * sum(
-        len(cls().kernels) for cls in MODELS.values()
+        len(get(name, topics=topics or None).kernels) for name, topics in combinations()
     )
 
 

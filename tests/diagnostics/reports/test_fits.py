@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.compare import compare, labelled
-from bnpzoo.diagnostics.heldout import document_completion, posterior_topics, unigram
+from bnpzoo.diagnostics.heldout.scores import document_completion, posterior_topics, unigram
 from bnpzoo.diagnostics.reports.fits import write_report
 from bnpzoo.diagnostics.reports.plots import convergence_plots, equation
 from bnpzoo.zoo.contract import Gamma

@@ -6,12 +6,12 @@ from collections import Counter
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
-from bnpzoo.kernels.pitman_yor import hyper, sweeps
-from bnpzoo.kernels.toolbox import smoothing
+from bnpzoo.kernels.pitman_yor import hyper, topics
+from bnpzoo.kernels.toolbox import sides, smoothing
 from bnpzoo.kernels.toolbox.stirling import stirling_ratios
 from scipy import stats
 
-hyper, smoothing, sweeps = map(load_room(PLAIN_PYTHON), (hyper, smoothing, sweeps))
+hyper, topics, sides, smoothing = map(load_room(PLAIN_PYTHON), (hyper, topics, sides, smoothing))
 FALSE_ALARM_RATE = 1e-5
 
 
@@ -59,20 +59,19 @@ def test_target_of_the_discount():
     assert hyper.log_density(below, -1.0) == -math.inf
 
 
-def small_state(priors):
+def small_topics(priors):
     """One topic and two groups: 6 and 5 customers of word 0 at 2 and 3 tables, 2 of word 1 at one."""
-    words = np.array([0] * 6 + [0] * 5 + [1] * 2)
+    words, group = np.array([0] * 6 + [0] * 5 + [1] * 2), np.arange(2)
     association = np.full(13, -1)
     association[[0, 1, 6, 7, 8, 11]] = words[[0, 1, 6, 7, 8, 11]]
-    fixed = dict.fromkeys(("alpha", "b", "a", "gamma"), (0.0, 0.0))
-    return sweeps.make_state(
-        words, [0, 6, 13], [0, 1], 2, np.zeros(13, int), association,
-        [1.0, 1.0], [0.8], 0.6, 0.3, fixed | priors, [0, 0],
-    )  # fmt: skip
+    tokens = sides.tokens_of(words, np.array([0, 6, 13]), group, np.zeros(13))
+    latents = {"association": association, "b": [0.8], "a": 0.6, "eta": 0.3}
+    priors = dict.fromkeys(("b", "a", "eta"), (0.0, 0.0)) | priors
+    return topics.pitman_yor_topics(tokens, group, 2, 1, 1, latents, priors, np.zeros(2))
 
 
 def test_moves_look_at_the_tables(monkeypatch):
-    state = small_state({})
+    side = small_topics({"eta": (1.0, 1.0)})
     seen = []
 
     def note(rng, target, x, width):
@@ -81,8 +80,8 @@ def test_moves_look_at_the_tables(monkeypatch):
 
     monkeypatch.setattr(hyper, "slice_sample", note)
     monkeypatch.setattr(smoothing, "slice_sample", note)
-    hyper.update_b(None, state.restaurants, 0.6, np.ones(2))
-    hyper.update_gamma(None, state.restaurants, np.ones(2))
+    hyper.update_b(None, side.restaurants, 1, 0.6, np.ones(2))
+    smoothing.update_smoothing(None, side.restaurants.base, 2)
     np.testing.assert_array_equal(seen[0].customers, [6, 7])
     np.testing.assert_array_equal(seen[0].tables, [2, 4])
     assert seen[0].discount == 0.6
@@ -134,14 +133,14 @@ def test_table_sizes():
 def test_law_of_the_discount():
     """Against quadrature over its density with the sizes of tables summed out."""
     prior = (2.0, 1.5)
-    state = small_state({"a": prior})
+    side = small_topics({"a": prior})
     rng = np.random.default_rng(4)
     draws = np.empty((50, 60))
     for i in range(draws.size):
-        hyper.update_a(rng, state.restaurants, state.scheme, np.array(prior))
-        draws.flat[i] = state.scheme.discount[0]
+        hyper.update_a(rng, side.restaurants, 1, side.scheme, side.a_prior)
+        draws.flat[i] = side.scheme.discount[0]
     np.testing.assert_allclose(
-        state.scheme.ratios, stirling_ratios(7, draws[-1, -1])[: state.scheme.ratios.size]
+        side.scheme.ratios, stirling_ratios(7, draws[-1, -1])[: side.scheme.ratios.size]
     )
     a = (np.arange(2000) + 0.5) / 2000
     rising = [math.prod(0.8 + n * a for n in range(1, t)) for t in (2, 4)]

@@ -3,18 +3,26 @@
 import itertools
 import math
 from collections import Counter
+from importlib import import_module
 
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
-from bnpzoo.kernels.pitman_yor import hyper, state, sweeps, tables
-from bnpzoo.kernels.pitman_yor import tokens as tokens_module
 from bnpzoo.kernels.pitman_yor.seats import SCHEMES
-from bnpzoo.kernels.toolbox import jit, token_pass
 from scipy.special import gammaln, logsumexp
 
-PARTS = (sweeps, state, tokens_module, tables, hyper, token_pass, jit)
+PARTS = (
+    "lda.documents",
+    "pitman_yor.counts",
+    "pitman_yor.explicit",
+    "pitman_yor.state",
+    "pitman_yor.tables",
+    "pitman_yor.topics",
+    "toolbox.sides",
+    "toolbox.sweeps",
+    "toolbox.token_pass",
+)
 
 
 class Plain:
@@ -23,12 +31,11 @@ class Plain:
     def __init__(self, *changes):
         room = load_room(PLAIN_PYTHON, *changes)
         for part in PARTS:
-            setattr(self, part.__name__.rpartition(".")[2], room(part))
+            setattr(self, part.rpartition(".")[2], room(import_module(f"bnpzoo.kernels.{part}")))
 
 
 PLAIN = Plain()
-NAMES = ("alpha", "b", "a", "gamma")
-FIXED = dict.fromkeys(NAMES, (0.0, 0.0))
+FIXED = dict.fromkeys(("alpha", "b", "a", "eta"), (0.0, 0.0))
 P_GENERAL = (
     np.array([[0.7, 0.2, 0.0], [0.3, 0.5, 0.4], [0.0, 0.3, 0.6]]),
     np.array([[0.5, 0.0, 0.1], [0.5, 0.6, 0.0], [0.0, 0.4, 0.9]]),
@@ -64,26 +71,31 @@ class Micro:
         a=0.7,
         b=(1.5, 1.5),
         alpha=(0.5, 0.5),
-        gamma=0.4,
+        eta=0.4,
         bases=(0, 0),
     ):
         self.words, self.doc_ptr, self.group = map(np.array, (words, doc_ptr, group))
         self.group_of = np.repeat(self.group, np.diff(doc_ptr))
-        self.a, self.b, self.alpha, self.gamma, self.bases = a, np.array(b), np.array(alpha), gamma, bases
+        self.a, self.b, self.alpha, self.eta, self.bases = a, np.array(b), np.array(alpha), eta, bases
         self.matrices = P_SAME if same_word else P_GENERAL
         self.arrays = {} if same_word else rows_of(P_GENERAL)
         self.unseated = np.full(self.words.size, -1)
 
-    def load(self, tools, z, association, scheme="forced", priors=FIXED):
-        return tools.make_state(
-            self.words, self.doc_ptr, self.group, 3, z, association,
-            self.alpha, self.b, self.a, self.gamma, priors, self.bases, **self.arrays, scheme=scheme,
+    def load(self, tools, z, association, scheme="forced"):
+        n_topics = self.b.size
+        latents = {"association": association, "b": self.b, "a": self.a, "eta": self.eta}
+        tokens = tools.sides.tokens_of(self.words, self.doc_ptr, self.group, z)
+        topics = tools.topics.pitman_yor_topics(
+            tokens, self.group, 3, n_topics, n_topics, latents, FIXED, np.array(self.bases),
+            **self.arrays, scheme=scheme,
         )  # fmt: skip
+        documents = tools.documents.finite_documents(np.ones((2, n_topics)), self.alpha)
+        return tools.sweeps.make_state(tokens, documents, topics)
 
     def frozen(self, state, tools=PLAIN):
         """Snapshot, made one of `all_states`: what tables sent for in order, at the first tokens."""
-        found = tools.sweeps.snapshot(state)
-        return self.first_heads(found["z"], found["association"])
+        found = tools.counts.snapshot(state.tokens, state.topics)
+        return self.first_heads(state.tokens.topic.astype(np.int64), found["association"])
 
     def first_heads(self, z, association):
         """Bytes of a state whose heads are the first tokens of their topics and cells."""
@@ -95,14 +107,14 @@ class Micro:
 
     def log_density(self, z, association):
         """Of topics and of how many tables of each cell sent for each word: eq. (6) with its errata."""
-        a, b, gamma, n_topics = self.a, self.b, self.gamma, self.b.size
+        a, b, eta, n_topics = self.a, self.b, self.eta, self.b.size
         heads = association >= 0
         out = self.log_density_of_topics(z)
         for base, k in itertools.product(set(self.bases), range(n_topics)):
             sent = association[heads & (z == k) & (np.array(self.bases)[self.group_of] == base)]
             q = np.bincount(sent, minlength=3)
-            out += math.lgamma(3 * gamma) - math.lgamma(3 * gamma + q.sum())
-            out += np.sum(gammaln(gamma + q) - gammaln(gamma))
+            out += math.lgamma(3 * eta) - math.lgamma(3 * eta + q.sum())
+            out += np.sum(gammaln(eta + q) - gammaln(eta))
         for g, k in itertools.product(range(2), range(n_topics)):
             mine = (self.group_of == g) & (z == k)
             out += sum(math.log(b[k] + n * a) for n in range(1, np.sum(mine & heads)))
@@ -167,16 +179,17 @@ PHI0 = np.array([[0.2, 0.6], [0.5, 0.1], [0.3, 0.3], [0.7, 0.4], [0.1, 0.4], [0.
 class MicroGivenBases(Micro):
     """The same given phi0: how many tables there are matters, but not what they sent for."""
 
-    def load(self, tools, z, is_head, scheme="forced", priors=FIXED):
+    def load(self, tools, z, is_head, scheme="forced"):
         association = np.where(is_head >= 0, [row.argmax() for row in self.rows()], -1)
-        return super().load(tools, z, association, scheme, priors)
+        return super().load(tools, z, association, scheme)
 
     def rows(self):
         return np.array(self.matrices)[self.group_of, self.words]
 
     def frozen(self, state, tools=PLAIN):
         """Topics, and 0 for as many first tokens as there are tables, else -1."""
-        z, restaurants, is_head = state.tokens.topic.astype(np.int64), state.restaurants, self.unseated.copy()
+        restaurants, is_head = state.topics.restaurants, self.unseated.copy()
+        z = state.tokens.topic.astype(np.int64)
         for cell, k in {*zip(self.group_of * 3 + self.words, z, strict=True)}:
             place = tools.state.find_entry(restaurants, cell, k)
             mine = np.flatnonzero((self.group_of * 3 + self.words == cell) & (z == k))
@@ -225,44 +238,40 @@ def thawed(key):
 def dense(tools, state, i, rng):
     """Resample token `i` by the dense pass."""
     d = np.searchsorted(state.tokens.doc_ptr, i, side="right") - 1
-    tools.token_pass.enter_document(state.tokens, state.scratch, d)
-    tools.tokens.dense_step(rng, *tools.sweeps.passes(state), state.tokens.group[d], i)
+    tools.sides.enter_document(state.tokens, state.scratch, d)
+    tools.sides.dense_step(rng, *state, d, i)
 
 
 def sparse(tools, state, i, rng):
     """Resample token `i` by the sparse pass."""
-    scratch = state.scratch
+    scratch, mass = state.scratch, 0.0
     d = np.searchsorted(state.tokens.doc_ptr, i, side="right") - 1
-    g = state.tokens.group[d]
-    n = tools.token_pass.enter_document(state.tokens, scratch, d)
+    n = tools.sides.enter_document(state.tokens, scratch, d)
     scratch.is_doc_topic[scratch.doc_topics[:n]] = True
-    mass = tools.tokens.weigh_all(state.documents, state.restaurants, state.scheme, scratch, g)
-    tools.tokens.sparse_step(rng, *tools.sweeps.passes(state), g, i, n, mass)
+    for k in range(state.topics.n_topics[0]):
+        mass = tools.sides.weigh_topic(*state, d, k, mass)
+    tools.sides.sparse_step(rng, *state, d, i, n, mass)
 
 
 def known(tools, state, i, rng):
     """Resample token `i` given bases."""
-    d = np.searchsorted(state.tokens.doc_ptr, i, side="right") - 1
-    tools.token_pass.enter_document(state.tokens, state.scratch, d)
-    tokens, documents, restaurants, orders, scheme, scratch = tools.sweeps.passes(state)
-    orders = tools.tables.KnownBase(PHI0, orders)
-    tools.tokens.dense_step(rng, tokens, documents, restaurants, orders, scheme, scratch, tokens.group[d], i)
+    orders = tools.explicit.KnownBase(PHI0, state.topics.orders)
+    dense(tools, state._replace(topics=state.topics._replace(orders=orders)), i, rng)
 
 
 def tables(tools, state, cell, rng):
     """Resample the number of tables of the first topic in the list of `cell`."""
     words, weights = np.empty(9, np.int64), np.empty(9)
-    restaurants, place = state.restaurants, state.restaurants.cell_ptr[cell]
-    tools.tables.redraw_tables(
-        rng, restaurants, state.orders, state.scheme, cell // 3, cell, place, words, weights
-    )
+    restaurants, orders, scheme = state.topics.restaurants, state.topics.orders, state.topics.scheme
+    place = restaurants.cell_ptr[cell]
+    tools.tables.redraw_tables(rng, restaurants, orders, scheme, cell, place, words, weights)
 
 
 def law(micro, key, move, at, scheme, tools=PLAIN):
     """Exact law of where a move leads from a state."""
 
     def run(rng):
-        state = micro.load(tools.sweeps, *thawed(key), scheme=scheme)
+        state = micro.load(tools, *thawed(key), scheme=scheme)
         move(tools, state, at, rng)
         return micro.frozen(state, tools)
 
@@ -338,9 +347,9 @@ def distance_from_law_of_orders(tools):
             exact[micro.first_heads(z, association)] += probability
 
     def run(rng):
-        state = micro.load(tools.sweeps, z, association)
-        known_base = tools.tables.KnownBase(PHI0, state.orders)
-        tools.tables.order_all(rng, state.restaurants, known_base)
+        state = micro.load(tools, z, association)
+        known_base = tools.explicit.KnownBase(PHI0, state.topics.orders)
+        tools.explicit.order_all(rng, state.topics.restaurants, known_base)
         tools.sweeps.check(state)
         return micro.frozen(state, tools)
 
@@ -352,16 +361,18 @@ def distance_from_law_of_orders(tools):
 
 def test_tables_send_for_words_given_bases():
     assert distance_from_law_of_orders(PLAIN) < 1e-12
-    wrong = Change(TABLES, "u -= p * known.probability", "u -= known.probability")
+    wrong = Change(EXPLICIT, "u -= p * known.probability", "u -= known.probability")
     assert distance_from_law_of_orders(Plain(wrong)) > 1e-3
 
 
-SEATS, TOKENS, TABLES = "pitman_yor/seats.py", "pitman_yor/tokens.py", "pitman_yor/tables.py"
+SEATS, TOKENS, TABLES, EXPLICIT = (
+    f"pitman_yor/{part}.py" for part in ("seats", "tokens", "tables", "explicit")
+)
 PRINTED = "(m - t + 1.0) / (m + 1.0)"
 STAYS = f"1.0 if rule == FORCED and t == 1 else {PRINTED}"
 FACTORS = "return join * stays, alone * (t + 1.0) / (m + 1.0)"
 MINUS_ONE = "return join * (m - t + 1.0) / m, alone * t / m"
-TAKEN = "        mass += weigh_topic(documents, restaurants, scheme, scratch, group, old)\n"
+TAKEN = "        mass = update_coefficient(prior[old], "
 ALONE = "alone = opens(scheme.ratios, a, m, t)"
 H = "ratio(scheme.ratios, m, j + 1) * h"
 WRONG = {
@@ -373,7 +384,7 @@ WRONG = {
     ),
     "factors_missing": ("lock", sparse, Change(SEATS, FACTORS, "return join, alone")),
     "literal_stirling_ratio": ("lock", dense, Change(SEATS, ALONE, ALONE.replace("opens", "joins"))),
-    "stale_mass": ("forced", sparse, Change(TOKENS, TAKEN, "")),
+    "stale_mass": ("forced", sparse, Change(TOKENS, TAKEN, TAKEN.replace("mass = ", ""))),
     "base_not_weighed": ("tables", tables, Change(TABLES, H, H[:-4])),
 }
 

@@ -3,15 +3,22 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
-from bnpzoo.kernels.pitman_yor import sweeps
+from bnpzoo.kernels.lda import documents
+from bnpzoo.kernels.pitman_yor import counts, explicit, topics
+from bnpzoo.kernels.pitman_yor.counts import snapshot
+from bnpzoo.kernels.pitman_yor.explicit import explicit_sweep
 from bnpzoo.kernels.pitman_yor.seats import SCHEMES
-from bnpzoo.kernels.pitman_yor.tokens import sparse_block, weigh_all
+from bnpzoo.kernels.toolbox import sides, sweeps
+from bnpzoo.kernels.toolbox.sides import weigh_topic
+from bnpzoo.kernels.toolbox.sweeps import check, sparse_sweep
+from bnpzoo.kernels.toolbox.token_pass import sparse_block
 from bnpzoo.zoo.priors import LEAST, MOST
 from scipy import stats
 
-FIXED = dict.fromkeys(("alpha", "b", "a", "gamma"), (0.0, 0.0))
-SAMPLED = {"alpha": (1.0, 1.0), "b": (1.0, 0.1), "a": (2.0, 1.5), "gamma": (1.0, 2.0)}
+FIXED = dict.fromkeys(("alpha", "b", "a", "eta"), (0.0, 0.0))
+SAMPLED = {"alpha": (1.0, 1.0), "b": (1.0, 0.1), "a": (2.0, 1.5), "eta": (1.0, 2.0)}
 FALSE_ALARM_RATE = 1e-5
+ORIGINAL = load_room()
 
 
 def rows_of(matrices):
@@ -20,6 +27,21 @@ def rows_of(matrices):
     row, column = np.nonzero(stacked)
     row_ptr = np.concatenate([[0], np.cumsum(np.count_nonzero(stacked, axis=1))])
     return {"row_ptr": row_ptr, "column": column, "weight": stacked[row, column]}
+
+
+def make_state(
+    words, doc_ptr, group, n_words, z, association, alpha, b, a, eta, priors, bases, room=ORIGINAL, **given
+):
+    """Documents of LDA over Pitman-Yor topics."""
+    tokens = room(sides).tokens_of(words, doc_ptr, group, z)
+    n_topics, latents = len(b), {"association": association, "b": b, "a": a, "eta": eta}
+    words = room(topics).pitman_yor_topics(
+        tokens, group, n_words, n_topics, n_topics, latents, priors, bases, **given
+    )
+    may_have = np.ones((len(alpha), n_topics))
+    return room(sweeps).make_state(
+        tokens, room(documents).finite_documents(may_have, alpha, priors["alpha"]), words
+    )
 
 
 def random_state(
@@ -38,7 +60,7 @@ def random_state(
     matrices = [rng.random((n_words, n_words)) * (rng.random((n_words, n_words)) < 0.5) for _ in bases]
     matrices = [(p + np.eye(n_words)) / (p + np.eye(n_words)).sum(axis=0) for p in matrices]
     group = np.sort(rng.integers(2, size=len(lengths)))
-    return sweeps.make_state(
+    return make_state(
         np.minimum(rng.geometric(0.4, n) - 1, n_words - 1),
         np.concatenate([[0], np.cumsum(lengths)]),
         group,
@@ -69,14 +91,14 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("same_word", [True, False])
-@pytest.mark.parametrize("sweep", [sweeps.sparse_sweep, sweeps.explicit_sweep])
+@pytest.mark.parametrize("sweep", [sparse_sweep, explicit_sweep])
 def test_counts_stay_consistent(sweep, same_word, shape):
     for scheme in SCHEMES:
         state = random_state(same_word, scheme, priors=SAMPLED, **shape)
         rng = np.random.default_rng(1)
         for _ in range(5):
             sweep(rng, state)
-            sweeps.check(state)
+            check(state)
             if not state.tokens.words.size:
                 return
 
@@ -85,35 +107,35 @@ def test_counts_stay_consistent(sweep, same_word, shape):
 def test_check_notices(same_word):
     for name in ("listed_tables", "listed_customers", "customers", "tables", "b"):
         state = random_state(same_word)
-        sweeps.sparse_sweep(np.random.default_rng(0), state)
-        getattr(state.restaurants, name).ravel()[0] -= 5
+        sparse_sweep(np.random.default_rng(0), state)
+        getattr(state.topics.restaurants, name).ravel()[0] -= 5
         with pytest.raises(AssertionError):
-            sweeps.check(state)
+            check(state)
 
 
-def reloaded(state, tools=sweeps, priors=FIXED):
+def reloaded(state, room=ORIGINAL, priors=FIXED):
     """State made of what a snapshot tells."""
-    found, orders = sweeps.snapshot(state), state.orders
+    tokens, document_side, side, _ = state
+    found, orders = snapshot(tokens, side), side.orders
     given = {} if len(orders) == 1 else {x: getattr(orders, x) for x in ("row_ptr", "column", "weight")}
-    tokens, restaurants = state.tokens, state.restaurants
-    return tools.make_state(
-        tokens.words, tokens.doc_ptr, tokens.group, int(restaurants.n_words[0]), found["z"],
-        found["association"], found["alpha"], found["b"], found["a"], found["gamma"], priors,
-        restaurants.base_of_group, **given,
+    return make_state(
+        tokens.words, tokens.doc_ptr, side.group, int(side.restaurants.n_words[0]), tokens.topic,
+        found["association"], document_side.alpha, found["b"], found["a"], found["eta"], priors,
+        side.restaurants.base_of_group, room=room, **given,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("same_word", [True, False])
 def test_a_snapshot_tells_the_state(same_word):
     state = random_state(same_word)
-    sweeps.sparse_sweep(np.random.default_rng(0), state)
+    sparse_sweep(np.random.default_rng(0), state)
     again = reloaded(state)
-    again.heads_seed[:] = state.heads_seed
-    sweeps.check(again)
-    first, second = sweeps.snapshot(state), sweeps.snapshot(again)
+    again.topics.heads_seed[:] = state.topics.heads_seed
+    check(again)
+    first, second = (snapshot(x.tokens, x.topics) for x in (state, again))
     for name in first:
         np.testing.assert_array_equal(first[name], second[name])
-    np.testing.assert_array_equal(state.restaurants.tables, again.restaurants.tables)
+    np.testing.assert_array_equal(state.topics.restaurants.tables, again.topics.restaurants.tables)
 
 
 @pytest.mark.parametrize("seeds_change", [True, False])
@@ -123,9 +145,9 @@ def test_any_tokens_of_a_word_head_its_tables(seeds_change):
     score, variance = 0.0, 0.0
     place = np.arange(10) - 4.5
     for _ in range(1_000):
-        sweeps.sparse_sweep(rng, state)
-        state.heads_seed[0] *= seeds_change
-        is_head = sweeps.snapshot(state)["association"] >= 0
+        sparse_sweep(rng, state)
+        state.topics.heads_seed[0] *= seeds_change
+        is_head = snapshot(state.tokens, state.topics)["association"] >= 0
         score += place @ is_head
         share = is_head.mean()
         variance += share * (1.0 - share) * 10 / 9 * place @ place
@@ -133,20 +155,20 @@ def test_any_tokens_of_a_word_head_its_tables(seeds_change):
 
 
 @pytest.mark.parametrize("same_word", [True, False])
-@pytest.mark.parametrize("sweep", ["sparse_sweep", "explicit_sweep"])
-def test_plain_python_draws_the_same(sweep, same_word):
-    plain = load_room(PLAIN_PYTHON)(sweeps)
+@pytest.mark.parametrize(("module", "name"), [(sweeps, "sparse_sweep"), (explicit, "explicit_sweep")])
+def test_plain_python_draws_the_same(module, name, same_word):
     start = random_state(same_word)
-    sweeps.sparse_sweep(np.random.default_rng(0), start)
+    sparse_sweep(np.random.default_rng(0), start)
     states = []
-    for tools in (sweeps, plain):
-        state = reloaded(start, tools, SAMPLED)
+    for room in (ORIGINAL, load_room(PLAIN_PYTHON)):
+        state = reloaded(start, room, SAMPLED)
         rng = np.random.default_rng(3)
         for _ in range(2):
-            getattr(tools, sweep)(rng, state)
-        states.append(tools.snapshot(state) | {"next": rng.random()})
-    for name in states[0]:
-        np.testing.assert_allclose(states[0][name], states[1][name], rtol=1e-9, err_msg=name)
+            getattr(room(module), name)(rng, state)
+        found = room(counts).snapshot(state.tokens, state.topics)
+        states.append(found | {"z": state.tokens.topic, "alpha": state.documents.alpha, "next": rng.random()})
+    for latent in states[0]:
+        np.testing.assert_allclose(states[0][latent], states[1][latent], rtol=1e-9, err_msg=latent)
 
 
 @pytest.mark.parametrize("same_word", [True, False])
@@ -154,13 +176,15 @@ def test_mass_equals_recount(same_word):
     """Over one block, thirty times as long as the pass would let it grow, so that errors add up."""
     state = random_state(same_word, lengths=(9, 0, 4, 50) * 30)
     state.tokens.group[:] = 0
-    state = state._replace(tokens=state.tokens._replace(group=np.zeros(120, np.int32)))
-    tokens, documents, restaurants, orders, scheme, scratch = sweeps.passes(state)
+    state.topics.group[:] = 0
     rng = np.random.default_rng(1)
-    mass = sparse_block(rng, tokens, documents, restaurants, orders, scheme, scratch, 0, 120)
-    kept = scratch.coefficient.copy()
-    assert mass == pytest.approx(weigh_all(documents, restaurants, scheme, scratch, 0), rel=1e-12)
-    np.testing.assert_array_equal(kept, scratch.coefficient)
+    mass = sparse_block(rng, *state, 0, 120)
+    kept, recounted = state.scratch.coefficient.copy(), 0.0
+    for k in range(kept.size):
+        state.scratch.coefficient[k] = 0.0
+        recounted = weigh_topic(*state, 0, k, recounted)
+    assert mass == pytest.approx(recounted, rel=1e-12)
+    np.testing.assert_array_equal(kept, state.scratch.coefficient)
 
 
 @pytest.mark.parametrize(("same_word", "exact"), [(True, 7.414953), (False, 7.115076731878)])
@@ -172,15 +196,15 @@ def test_explicit_bases_give_the_expected_tables(same_word, exact):
     )
     words, doc_ptr, group = [0, 0, 0, 1, 0, 0, 0, 2], [0, 2, 4, 6, 8], [0, 0, 1, 1]
     unseated = np.full(8, -1)
-    state = sweeps.make_state(
+    state = make_state(
         words, doc_ptr, group, 3, unseated, unseated, [0.5, 0.5], [1.5, 1.5], 0.7, 0.4, FIXED, [0, 0],
         **({} if same_word else rows_of(matrices)),
     )  # fmt: skip
     rng = np.random.default_rng(5)
     n_tables = np.empty((100, 200))
     for i in range(n_tables.size):
-        sweeps.explicit_sweep(rng, state)
-        n_tables.flat[i] = state.restaurants.tables.sum()
+        explicit_sweep(rng, state)
+        n_tables.flat[i] = state.topics.restaurants.tables.sum()
     batches = n_tables.mean(axis=1)
     z = (batches.mean() - exact) / (batches.std(ddof=1) / 10.0)
     assert abs(z) < stats.t.isf(FALSE_ALARM_RATE / 2, 99)
@@ -208,8 +232,8 @@ def test_a_sampled_discount_moves_away_from_its_ends(a):
     state = make_two_tokens(a=a, priors=SAMPLED)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        sweeps.sparse_sweep(rng, state)
-    assert 1e-6 < state.scheme.discount[0] < 1.0 - 1e-6
+        sparse_sweep(rng, state)
+    assert 1e-6 < state.topics.scheme.discount[0] < 1.0 - 1e-6
 
 
 def test_a_word_without_source_is_refused():
@@ -219,4 +243,4 @@ def test_a_word_without_source_is_refused():
 
 def make_two_tokens(a=0.5, b=(1.0, 1.0), priors=FIXED, **p):
     unseated = np.full(2, -1)
-    return sweeps.make_state([0, 1], [0, 2], [0], 2, unseated, unseated, [0.5], b, a, 0.4, priors, [0], **p)
+    return make_state([0, 1], [0, 2], [0], 2, unseated, unseated, [0.5], b, a, 0.4, priors, [0], **p)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from bnpzoo.kernels.hdp.sweeps import StickDocuments, make_state, with_room
-from bnpzoo.kernels.lda.sweeps import FiniteDocuments
-from bnpzoo.kernels.toolbox import token_pass
-from bnpzoo.kernels.toolbox.sides import check_counts, dirichlet_topics, scratch, tokens_of
+from bnpzoo.kernels.hdp.documents import StickDocuments, stick_documents
+from bnpzoo.kernels.lda.documents import finite_documents
+from bnpzoo.kernels.toolbox import dirichlet, token_pass
+from bnpzoo.kernels.toolbox.dirichlet import dirichlet_topics
+from bnpzoo.kernels.toolbox.sides import check_side, scratch, tokens_of
+from bnpzoo.kernels.toolbox.sweeps import make_state, with_room
 
 N_WORDS = 5
 ETA = 0.4
@@ -39,7 +41,7 @@ def small_state(
     prior = np.zeros((n_groups, capacity))
     prior[:, :n_topics] = np.exp(rng.uniform(-3, 1, (n_groups, n_topics)))
     tokens = tokens_of(words, doc_ptr, np.sort(rng.integers(n_groups, size=len(lengths))), topic)
-    finite = FiniteDocuments(prior, np.zeros(1), np.ones(1), prior > 0)
+    finite = finite_documents(prior > 0, np.ones(n_groups))._replace(prior=prior)
     documents = sticks(prior, rest) if rest > 0.0 else finite
     return tokens, documents, dirichlet_topics(tokens, N_WORDS, n_topics, capacity, ETA), scratch(capacity)
 
@@ -55,6 +57,9 @@ def sticks(prior, rest):
         alpha0=np.ones(1),
         gamma=np.ones(1),
         n_levels=np.array([3]),
+        alpha_prior=np.zeros(2),
+        alpha0_prior=np.zeros(2),
+        gamma_prior=np.zeros(2),
     )
 
 
@@ -106,10 +111,11 @@ class Script:
 @pytest.fixture
 def plain(monkeypatch):
     """Run the passes as plain Python, which takes any object as the generator."""
-    for name, function in vars(token_pass).copy().items():
-        if hasattr(function, "py_func"):
-            monkeypatch.setattr(token_pass, name, function.py_func)
-    open_topic = token_pass.open_topic
+    for module in (token_pass, dirichlet):
+        for name, function in vars(module).copy().items():
+            if hasattr(function, "py_func"):
+                monkeypatch.setattr(module, name, function.py_func)
+    open_topic = dirichlet.open_topic
 
     def open_before_chosen(rng, documents, topic, group):
         if isinstance(rng, Script) and rng.n_drawn > rng.i:
@@ -117,7 +123,7 @@ def plain(monkeypatch):
             raise Chosen
         open_topic(getattr(rng, "ordinary", rng), documents, topic, group)
 
-    monkeypatch.setattr(token_pass, "open_topic", open_before_chosen)
+    monkeypatch.setattr(dirichlet, "open_topic", open_before_chosen)
 
 
 def implied(run, i, case):
@@ -167,7 +173,7 @@ def test_counts_stay_consistent(run, case):
         rng = np.random.default_rng(seed)
         for _ in range(3):
             assert run(rng, *state)
-            check_counts(state[0], state[2])
+            check_side(state[2], state[0], int(state[2].n_topics[0]))
 
 
 @pytest.mark.parametrize("pass_name", COMPILED.keys())
@@ -193,19 +199,12 @@ def growing_state(roomy):
     """An HDP with large concentrations, none of its tokens seated; `roomy`: with room for all topics."""
     rng = np.random.default_rng(5)
     doc_ptr = np.arange(0, 601, 20)
-    hyper = {"alpha": [20.0], "alpha0": 1.0, "gamma": 50.0, "eta": ETA}
-    state = make_state(
-        rng.integers(N_WORDS, size=600),
-        doc_ptr,
-        np.zeros(30),
-        N_WORDS,
-        np.full(600, -1),
-        np.ones(1),
-        np.ones((1, 1)),
-        hyper,
-        dict.fromkeys(hyper, (0.0, 0.0)),
-        2,
-    )
+    hyper = {"alpha": [20.0], "alpha0": 1.0, "gamma": 50.0}
+    priors = dict.fromkeys(hyper, (0.0, 0.0))
+    tokens = tokens_of(rng.integers(N_WORDS, size=600), doc_ptr, np.zeros(30), np.full(600, -1))
+    documents = stick_documents(np.ones(1), np.ones((1, 1)), hyper, priors, 2)
+    topics = dirichlet_topics(tokens, N_WORDS, 0, documents.prior.shape[1], ETA)
+    state = make_state(tokens, documents, topics)
     return with_room(with_room(with_room(with_room(state)))) if roomy else state
 
 
@@ -224,7 +223,7 @@ def test_growth_does_not_change_the_draws(run):
     roomy, no_stops = passes(growing_state(roomy=True))
     assert any(d > 0 for d in stops)
     assert not no_stops
-    check_counts(grown.tokens, grown.topics)
+    check_side(grown.topics, grown.tokens, int(grown.topics.n_topics[0]))
     k = int(grown.topics.n_topics[0])
     assert k == roomy.topics.n_topics[0] > 64
     np.testing.assert_array_equal(grown.tokens.topic, roomy.tokens.topic)
@@ -233,10 +232,10 @@ def test_growth_does_not_change_the_draws(run):
 
 
 def test_blocks_are_of_one_group_and_cover_all_documents():
-    tokens = small_state(n_groups=3, lengths=(3, 0, 8, 2, 2, 0, 9, 1, 4, 0))[0]
+    tokens, _, topics, _ = small_state(n_groups=3, lengths=(3, 0, 8, 2, 2, 0, 9, 1, 4, 0))
     d, most_documents = 0, 0
     while d < tokens.group.size:
-        end = token_pass.block_end(tokens, d, 5)
+        end = token_pass.block_end(tokens, topics, d, 5)
         assert end > d
         assert np.unique(tokens.group[d:end]).size == 1
         assert tokens.doc_ptr[end - 1] - tokens.doc_ptr[d] < 5

@@ -67,11 +67,11 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
             latents["log_weight"],
             latents["shape"],
             float(latents["eta"]),
+            priors["eta"],
             weights,
             {
                 "alpha": np.array([float(latents["alpha"])]),
                 "alpha_prior": np.array(priors["alpha"]),
-                "eta_prior": np.array(priors["eta"]),
                 "epsilon": float(model.epsilon),
                 "a1": float(model.a1),
                 "a2": float(model.a2),

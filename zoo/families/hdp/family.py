@@ -2,25 +2,35 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, override
+from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ...contract import Design, Latents
+from ....kernels.hdp import documents
+from ....kernels.toolbox.sides import State
+from ...contract import Design, Latents, Room
 from ...corpus import Corpus
-from ...toolbox.draws import draw_categorical
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance, doc_topic_counts
-from ..collapsed import CollapsedTopicModel
+from ..collapsed import prior_arrays
+from ..two_sided import TwoSidedModel
 from .sticks import GrowingSticks, log_tables, seat_tokens
 
 
-class HdpFamily(CollapsedTopicModel):
+class HdpFamily(TwoSidedModel):
     """Base of the models whose documents' proportions come from a tree of Dirichlet processes."""
 
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "root": ("stick",), "tasks": ("task", "stick"), "alpha": ("task",),
-    }  # fmt: skip
+    about_tokens: ClassVar[str] = "direct assignment"
+
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"root": ("stick",), "tasks": ("task", "stick"), "alpha": ("task",)}
+
+    @override
+    def most_topics(self, design: Design) -> int:
+        """See `TwoSidedModel.most_topics`: as many as there are tokens."""
+        return int(np.sum(design.doc_lengths))
 
     @abstractmethod
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
@@ -71,25 +81,46 @@ class HdpFamily(CollapsedTopicModel):
         seating = log_tables(
             counts, group, np.reshape(hyper["alpha"], -1), self.alpha0_of(hyper), float(hyper["gamma"])
         )
-        return seating + self.log_likelihood({"z": z, **hyper}, corpus)
+        return seating + self.log_words(z, corpus, hyper)
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All partitions of the tokens."""
         return restricted_growth_strings(corpus.n_tokens)
 
-    def _latents_at(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        """Latents at a draw of the references; topics without tokens join the rest."""
-        labels = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"].T[corpus.words], rng)
+    @override
+    def documents_at(
+        self, draw: Mapping[str, np.ndarray], labels: np.ndarray, corpus: Corpus
+    ) -> tuple[Latents, np.ndarray]:
+        """See `TwoSidedModel.documents_at`; topics without tokens join the rest."""
         z, used = by_first_appearance(labels)
         root = _with_rest(draw["root"][None], used)
         tasks = _with_rest(draw["tasks"], used) if "tasks" in draw else root
-        return (
-            {"z": z}
-            | self._named(root, tasks)
-            | {name: np.asarray(draw[name]) for name in self.hyperparameters()}
+        hyper = {name: np.asarray(draw[name]) for name in self.own_settings() if name in draw}
+        return {"z": z} | self._named(root, tasks) | hyper, used
+
+    @override
+    def document_rows(self, corpus: Corpus) -> np.ndarray:
+        return self.groups(corpus.group, corpus.n_documents)
+
+    @override
+    def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
+        alpha0 = self.alpha0_of(latents)
+        return room(documents).stick_documents(
+            latents["root"],
+            self.tasks_of(latents),
+            {name: latents[name] for name in ("alpha", "gamma")} | {"alpha0": alpha0 or 0.0},
+            {"alpha0": (0.0, 0.0)} | prior_arrays(self),
+            2 if alpha0 is None else 3,
         )
+
+    @override
+    def snapshot_documents(self, state: State) -> Latents:
+        side, k = state.documents, int(state.topics.n_topics[0])
+        return {
+            "root": np.append(side.root[:k], side.root_rest[0]),
+            "alpha": side.alpha.copy(),
+            "gamma": np.array(side.gamma[0]),
+        }
 
 
 def _with_rest(sticks: np.ndarray, used: np.ndarray) -> np.ndarray:

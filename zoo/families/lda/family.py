@@ -1,18 +1,22 @@
-"""What the models with a fixed number of topics and symmetric Dirichlet documents share."""
+"""What the models with a fixed number of topics and Dirichlet documents share."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from numbers import Integral
-from typing import ClassVar, override
+from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ...contract import Design, Latents
+from ....kernels.lda import documents
+from ....kernels.toolbox.sides import State
+from ...contract import Design, Hyperparameter, Latents, Room
 from ...corpus import Corpus, CorpusError
 from ...memory import in_words
 from ...toolbox.draws import draw_dirichlet
-from ..collapsed import CollapsedTopicModel
+from ..collapsed import CollapsedTopicModel, prior_arrays
+from ..two_sided import TwoSidedModel
+from . import reference
 
 MOST_TOPICS = 2**20
 """More are taken for a mistake."""
@@ -31,8 +35,12 @@ def collections_of(model_id: str, group: np.ndarray | None) -> np.ndarray:
 class FiniteFamily(CollapsedTopicModel):
     """Base of the models whose documents are Dirichlet(alpha) over some of a fixed number of topics."""
 
-    dimensions: ClassVar[Mapping[str, tuple[str, ...]]] = {"alpha": ("collection",)}
     n_topics: int
+
+    @property
+    @override
+    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"alpha": ("collection",)}
 
     @abstractmethod
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
@@ -41,6 +49,11 @@ class FiniteFamily(CollapsedTopicModel):
     def may_have(self, n_groups: int) -> np.ndarray:
         """Which topics the documents of each group may have, bool (G, K): all of them."""
         return np.ones((n_groups, self.n_topics), bool)
+
+    def prior_of(self, alpha: np.ndarray) -> np.ndarray:
+        """Dirichlet parameters of each group's documents, float (G, K); 0 for those that they cannot have."""
+        alpha = np.reshape(alpha, (-1, 1))
+        return np.where(self.may_have(len(alpha)), alpha, 0.0)
 
     @override
     def __post_init__(self):
@@ -56,7 +69,7 @@ class FiniteFamily(CollapsedTopicModel):
 
     @override
     def n_topics_of(self, latents: Latents) -> int:
-        return self.may_have(np.size(latents["alpha"])).shape[1]
+        return self.prior_of(latents["alpha"]).shape[1]
 
     @override
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
@@ -69,8 +82,7 @@ class FiniteFamily(CollapsedTopicModel):
 
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Alpha for every topic that a group's documents may have, and nothing beside them."""
-        alpha = np.reshape(latents["alpha"], (-1, 1))
-        return np.pad(np.where(self.may_have(len(alpha)), alpha, 0.0), ((0, 0), (0, 1)))
+        return np.pad(self.prior_of(latents["alpha"]), ((0, 0), (0, 1)))
 
     def log_sticks(self, latents: Latents) -> float:
         """Zero: there are no sticks."""
@@ -81,12 +93,11 @@ class FiniteFamily(CollapsedTopicModel):
     ) -> Latents:
         """Draw proportions and from them the topics of the tokens."""
         group = self.groups(design.group, len(design.doc_lengths))
-        alpha = np.reshape(hyper["alpha"], -1)
-        may_have = self.may_have(alpha.size)
+        prior = self.prior_of(hyper["alpha"])
         z = [np.zeros(0, np.int64)]
         for g, length in zip(group, design.doc_lengths, strict=True):
-            own = np.flatnonzero(may_have[g])
-            z.append(rng.choice(own, length, p=draw_dirichlet(np.full(own.size, alpha[g]), rng)))
+            own = np.flatnonzero(prior[g])
+            z.append(rng.choice(own, length, p=draw_dirichlet(prior[g, own], rng)))
         return {"z": np.concatenate(z)}
 
     def unseated(self, corpus: Corpus) -> Latents:
@@ -95,8 +106,7 @@ class FiniteFamily(CollapsedTopicModel):
 
     @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        latents = {"z": z, **hyper}
-        return self.log_assignments(latents, corpus) + self.log_likelihood(latents, corpus)
+        return self.log_assignments({"z": z, **hyper}, corpus) + self.log_words(z, corpus, hyper)
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All topics that the tokens may have."""
@@ -104,3 +114,48 @@ class FiniteFamily(CollapsedTopicModel):
         own = [np.flatnonzero(row) for row in self.may_have(int(group.max(initial=0)) + 1)]
         for z in product(*(own[g] for g in group)):
             yield np.array(z, np.int64)
+
+
+class LdaFamily(TwoSidedModel, FiniteFamily):
+    """Base of the models of Dirichlet documents over any topics."""
+
+    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "alpha")
+    alpha: Hyperparameter
+
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return FiniteFamily.dimensions.fget(self)  # type: ignore[misc]
+
+    @property
+    @override
+    def opens_topics(self) -> bool:
+        return False
+
+    @override
+    def most_topics(self, design: Design) -> int:
+        return self.may_have(design.n_groups).shape[1]
+
+    @override
+    def document_rows(self, corpus: Corpus) -> np.ndarray:
+        return self.groups(corpus.group, corpus.n_documents)
+
+    @override
+    def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
+        n_alphas = self.hyperparameter_size("alpha", Design.of(corpus)) or 1
+        return reference.documents(self.document_rows(corpus), n_alphas, n_topics, self.alpha)
+
+    @override
+    def documents_at(
+        self, draw: Mapping[str, np.ndarray], labels: np.ndarray, corpus: Corpus
+    ) -> tuple[Latents, np.ndarray]:
+        return {"z": labels, "alpha": np.asarray(draw["alpha"])}, np.arange(self.n_topics)
+
+    @override
+    def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
+        may_have = self.may_have(np.size(latents["alpha"]))
+        return room(documents).finite_documents(may_have, latents["alpha"], prior_arrays(self)["alpha"])
+
+    @override
+    def snapshot_documents(self, state: State) -> Latents:
+        return {"alpha": state.documents.alpha.copy()}

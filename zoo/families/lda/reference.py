@@ -1,4 +1,4 @@
-"""References of models with a fixed number of topics: NumPyro programs, and the data of the Stan programs."""
+"""References of models with a fixed number of topics: NumPyro programs, parts of them, and data of Stan."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,62 +10,59 @@ from ...corpus import Corpus
 from ...toolbox.stan_data import stan_counts
 
 
-def lda(counts: np.ndarray, n_topics: int, alpha: Hyperparameter, eta: Hyperparameter) -> Callable[[], None]:
-    """Latent Dirichlet allocation, the topics of the tokens summed out.
+def documents(
+    rows: np.ndarray, n_alphas: int, n_topics: int, alpha: Hyperparameter, *, is_symmetric: bool = True
+) -> Callable[[], Any]:
+    """Dirichlet documents; see `TwoSidedModel.document_block`.
 
     Parameters
     ----------
-    counts : int (D, V)
-    n_topics : int
-    alpha, eta : float or Gamma
+    rows : int (D,)
+        Which alpha each document has.
+    n_alphas, n_topics : int
+    alpha : float or Gamma
+    is_symmetric : bool
+        Or each topic has an alpha of its own, and all documents the same.
 
     Returns
     -------
     callable
-        NumPyro program with sites ``theta`` (D, K), ``phi`` (K, V), ``alpha`` and ``eta``.
+        Part of a NumPyro program with sites ``theta`` (D, K) and ``alpha`` (n_alphas,).
     """
-    from ...toolbox import blocks
 
-    def program() -> None:
-        log_alpha = blocks.log_hyperparameter("alpha", alpha)
-        log_theta = blocks.log_dirichlet("theta", log_alpha, (counts.shape[0], n_topics))
-        blocks.words(counts, log_theta, eta)
+    def program() -> Any:
+        from ...toolbox import blocks
+
+        log_alpha = blocks.log_hyperparameter("alpha", alpha, n_alphas)
+        log_shape = log_alpha[rows, None] if is_symmetric else log_alpha
+        return blocks.log_dirichlet("theta", log_shape, (len(rows), n_topics))
 
     return program
 
 
-def group_lda(
-    counts: np.ndarray,
-    group: np.ndarray,
-    n_groups: int,
-    n_topics: int,
-    alpha: Hyperparameter,
-    eta: Hyperparameter,
-) -> Callable[[], None]:
-    """LDA of each collection by itself.
+def topics_of_collections(
+    group: np.ndarray, shape: tuple[int, int, int], eta: Hyperparameter
+) -> Callable[[], tuple[Any, np.ndarray]]:
+    """Dirichlet topics of each collection by itself; see `TopicSide.block`.
 
     Parameters
     ----------
-    counts : int (D, V)
     group : int (D,)
-        Collection of each document, in ``0..n_groups - 1``.
-    n_groups, n_topics : int
-    alpha, eta : float or Gamma
-        Each collection has an alpha of its own.
+        Collection of each document.
+    shape : tuple of int
+        Collections, topics of each, words.
+    eta : float or Gamma
 
     Returns
     -------
     callable
-        NumPyro program with sites ``theta`` (D, K), ``phi`` (G, K, V), ``alpha`` (G,) and ``eta``.
+        Part of a NumPyro program with sites ``phi`` (G, K, V) and ``eta``.
     """
-    from ...toolbox import blocks
 
-    def program() -> None:
-        log_alpha = blocks.log_hyperparameter("alpha", alpha, n_groups)[:, None]
-        log_theta = blocks.log_dirichlet("theta", log_alpha[group], (len(group), n_topics))
-        log_eta = blocks.log_hyperparameter("eta", eta)
-        log_phi = blocks.log_dirichlet("phi", log_eta, (n_groups, n_topics, counts.shape[1]))
-        blocks.see_words(counts, log_theta, log_phi, group)
+    def program() -> tuple[Any, np.ndarray]:
+        from ...toolbox import blocks
+
+        return blocks.log_dirichlet("phi", blocks.log_hyperparameter("eta", eta), shape), group
 
     return program
 
@@ -120,5 +117,5 @@ def cclda(
 
 
 def stan_data(corpus: Corpus, group: np.ndarray, n_topics: int) -> dict[str, Any]:
-    """Return the data of both Stan programs but those of the hyperparameters."""
+    """Return the data of ``stan/cclda.stan`` but those of the hyperparameters."""
     return stan_counts(corpus) | {"K": n_topics, "G": corpus.n_groups, "group": group + 1}

@@ -35,7 +35,7 @@ class Cell(NamedTuple):
             yield from combinations_with_replacement(sources, t)
 
 
-def log_sum_over_tables(cells: Iterable[Cell], gamma: float, b: float, a: float) -> float:
+def log_sum_over_tables(cells: Iterable[Cell], eta: float, b: float, a: float) -> float:
     """Log probability of the words of one topic in all groups that share a base, all tables summed out.
 
     Sums ``prod_g (b|a)_T / (b)_M · prod_w S^m_t t! prod_v p_wv^q / q!`` times the probability that a
@@ -45,7 +45,7 @@ def log_sum_over_tables(cells: Iterable[Cell], gamma: float, b: float, a: float)
     Parameters
     ----------
     cells : iterable of Cell
-    gamma : float
+    eta : float
         Dirichlet parameter of the base, a word.
     b, a : float
         Concentration and discount of the groups.
@@ -69,7 +69,7 @@ def log_sum_over_tables(cells: Iterable[Cell], gamma: float, b: float, a: float)
     terms = [
         np.log(weight)
         + sum(log_rising(b, a, m, t) for m, t in zip(customers, tables, strict=True))
-        + _log_dirichlet_multinomial(np.array(q), gamma)
+        + _log_dirichlet_multinomial(np.array(q), eta)
         for (tables, q), weight in sums.items()
     ]
     return float(np.logaddexp.reduce(terms))

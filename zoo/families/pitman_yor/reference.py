@@ -1,6 +1,6 @@
-"""References of the models with Pitman-Yor topics: the NumPyro program, and the data of the Stan program.
+"""References of Pitman-Yor topics: their part of NumPyro programs, and the data of that of Stan programs.
 
-No sticks are cut off: see `numpyro_pitman_yor.TiltedStable`.
+No sticks are cut off: see `blocks.TiltedStable`.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,28 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from ...contract import Hyperparameter, Latents
+from ...contract import Hyperparameter
 from ...corpus import Corpus, CorpusError
 from ...corpus.associations import Associations
 from ...toolbox.draws import draw_categorical
 from ...toolbox.enumeration import log_stirling
-from ...toolbox.stan_data import stan_counts
 
-PARAMETERS = ("theta", "phi0", "phi", "phi_log_total", "alpha", "gamma", "b", "a")
-"""What `latents_of` needs of a draw; both programs use these names."""
+PARAMETERS = ("phi0", "phi", "phi_log_total", "eta", "b", "a")
+"""What `draw_heads` needs of a draw, and the hyperparameters; both programs use these names."""
 
 
-def pitman_yor(
+def block(
     corpus: Corpus,
     associations: Associations,
     base_of_group: np.ndarray,
     n_topics: int,
-    alpha: Hyperparameter,
-    gamma: Hyperparameter,
+    eta: Hyperparameter,
     b: Hyperparameter,
     a: Hyperparameter,
-) -> Callable[[], None]:
-    """Topics of groups that are Pitman-Yor processes around a base, the topics of the tokens summed out.
+) -> Callable[[], tuple[Any, np.ndarray]]:
+    """Topics of groups that are Pitman-Yor processes around a base; see `TopicSide.block`.
 
     Parameters
     ----------
@@ -40,13 +38,13 @@ def pitman_yor(
     base_of_group : int (G,)
         The base that each group has its topics from, in ``0..B - 1``.
     n_topics : int
-    alpha, gamma, b, a : float, Gamma or Beta
+    eta, b, a : float, Gamma or Beta
 
     Returns
     -------
     callable
-        NumPyro program with sites ``theta`` (D, K), ``phi0`` (B, K, V), ``phi`` (G, K, V), ``phi_log_total``
-        (G, K), ``alpha`` (G,), ``gamma``, ``b`` (K,) and ``a``.
+        Part of a NumPyro program with sites ``phi0`` (B, K, V), ``phi`` (G, K, V), ``phi_log_total`` (G, K),
+        ``eta``, ``b`` (K,) and ``a``.
 
     Raises
     ------
@@ -56,38 +54,30 @@ def pitman_yor(
         A group has a word that no word of its base becomes.
     """
     _check(corpus, associations, a)
-    counts, group = corpus.counts(), corpus.group_of_doc
+    group = corpus.group_of_doc
     matrices = [associations.matrix(g).toarray() for g in range(corpus.n_groups)]
     n_bases = int(np.max(base_of_group)) + 1
 
-    def program() -> None:
+    def program() -> tuple[Any, np.ndarray]:
         from ...toolbox import blocks
         from . import blocks as topics
 
-        log_gamma = blocks.log_hyperparameter("gamma", gamma)
-        log_alpha = blocks.log_hyperparameter("alpha", alpha, corpus.n_groups)
+        log_eta = blocks.log_hyperparameter("eta", eta)
         concentration = blocks.hyperparameter("b", b, n_topics)
         discount = blocks.hyperparameter("a", a)
-        log_theta = blocks.log_dirichlet("theta", log_alpha[group, None], (len(group), n_topics))
-        log_phi0 = blocks.log_dirichlet("phi0", log_gamma, (n_bases, n_topics, corpus.n_words))
+        log_phi0 = blocks.log_dirichlet("phi0", log_eta, (n_bases, n_topics, corpus.n_words))
         log_base = topics.log_base(log_phi0[base_of_group], matrices)
-        log_phi = topics.pitman_yor("phi", discount, concentration, log_base)
-        blocks.see_words(counts, log_theta, log_phi, group)
+        return topics.pitman_yor("phi", discount, concentration, log_base), group
 
     return program
 
 
 def stan_data(
-    corpus: Corpus,
-    associations: Associations,
-    base_of_group: np.ndarray,
-    n_topics: int,
-    a: Hyperparameter,
+    corpus: Corpus, associations: Associations, base_of_group: np.ndarray, a: Hyperparameter
 ) -> dict[str, Any]:
-    """Return the data of ``stan/tpyp.stan`` but those of the hyperparameters; see `pitman_yor`."""
+    """Return what ``stan/topics/pitman_yor`` asks for but hyperparameters; see `block`."""
     _check(corpus, associations, a)
-    return stan_counts(corpus) | {
-        "K": n_topics,
+    return {
         "G": corpus.n_groups,
         "group": corpus.group_of_doc + 1,
         "B": int(np.max(base_of_group)) + 1,
@@ -99,25 +89,25 @@ def stan_data(
     }
 
 
-def latents_of(
+def draw_heads(
     draw: Mapping[str, np.ndarray],
+    z: np.ndarray,
     corpus: Corpus,
     associations: Associations,
     base_of_group: np.ndarray,
     rng: np.random.Generator,
-) -> Latents:
-    r"""Draw topics of tokens, and which of them head tables, given a draw of either program.
+) -> np.ndarray:
+    r"""Draw which tokens head tables, and what they send for, given a draw of either program; int (N,).
 
-    Given the topics, phi_g = S / T is integrated out again. With u ~ Gamma(b + M) / T, M customers of the
-    restaurant, the tables t of the dishes w are independent, of probabilities in proportion to
-    :math:`(a H_w u^a)^t S^m_t`: those are the terms of
+    Given the topics `z` of tokens, phi_g = S / T is integrated out again. With u ~ Gamma(b + M) / T, M
+    customers of the restaurant, the tables t of the dishes w are independent, of probabilities in proportion
+    to :math:`(a H_w u^a)^t S^m_t`: those are the terms of
 
     .. math:: E[S_w^m e^{-u S_w}] = e^{-H_w u^a} \sum_t (a H_w)^t u^{t a - m} S^m_t,
 
     :math:`S^m_t` being the generalised Stirling numbers. Each table sends for a word of the base.
     """
     group = corpus.group_of_doc[corpus.doc_of]
-    z = draw_categorical(draw["theta"][corpus.doc_of] * draw["phi"][group, :, corpus.words], rng)
     a, b = float(draw["a"]), draw["b"]
     association = np.full(z.size, -1)
     for g, k in np.unique(np.column_stack([group, z]), axis=0):
@@ -128,9 +118,7 @@ def latents_of(
             of_word = rng.permutation(customers[corpus.words[customers] == w])
             sent = _draw_sent(of_word.size, rows[[w]].toarray()[0] * topic, np.log(a) + a * log_u, a, rng)
             association[of_word[: sent.size]] = sent
-    return {"z": z, "association": association} | {
-        name: np.asarray(draw[name]) for name in ("alpha", "gamma", "b", "a")
-    }
+    return association
 
 
 def _draw_sent(

@@ -40,7 +40,8 @@ class WeakLimit:
         return replace(self.model.reference, parameters=parameters, numpyro=self.numpyro)
 
     def numpyro(self, corpus, truncation):
-        return reference.sparse_transfer(corpus, truncation, **vars(self.model), weak_limit=True)
+        own = {name: value for name, value in self.model.spelled().items() if name != "topics"}
+        return reference.sparse_transfer(corpus, truncation, **own, weak_limit=True)
 
 
 def standard_scores(paths, exact):

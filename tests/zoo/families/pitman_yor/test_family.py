@@ -23,7 +23,7 @@ MATRICES = (
     np.array([[0.7, 0.2, 0.0], [0.3, 0.5, 0.4], [0.0, 0.3, 0.6]]),
     np.array([[0.5, 0.0, 0.1], [0.5, 0.6, 0.0], [0.0, 0.4, 0.9]]),
 )
-FIXED = {"n_topics": 2, "a": 0.7, "b": 1.5, "alpha": 0.5, "gamma": 0.4}
+FIXED = {"n_topics": 2, "a": 0.7, "b": 1.5, "alpha": 0.5, "eta": 0.4}
 
 
 def corpus(*docs, n_words=3):
@@ -53,7 +53,7 @@ def evidence(model, data, hyper):
 def states(model, data, hyper):
     """Latents of all values of topics and tables, for each state one of the choices of heads."""
     group = data.group_of_doc[data.doc_of]
-    matrices = [model.associations_of(data).matrix(g).toarray() for g in range(data.n_groups)]
+    matrices = [model.topics.associations_of(data).matrix(g).toarray() for g in range(data.n_groups)]
     for z in model.assignments(data):
         cells = sorted(set(zip(group.tolist(), z.tolist(), data.words.tolist(), strict=True)))
         tokens = [np.flatnonzero((group == g) & (z == k) & (data.words == w)) for g, k, w in cells]
@@ -224,8 +224,8 @@ def test_a_large_discount_gives_every_token_a_table():
         ),
         ({"b": np.nan}, "hpyp: b: expected a number above -0.7"),
         (
-            {"gamma": Beta()},
-            "hpyp: gamma: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found Beta",
+            {"eta": Beta()},
+            "hpyp: eta: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found Beta",
         ),
         ({"n_topics": 0}, "n_topics: expected a whole number, 1 or more, found 0"),
         ({"n_topics": Gamma(1.0, 1.0)}, r"n_topics: expected a whole number, 1 or more, found Gamma\("),
@@ -237,15 +237,15 @@ def test_bad_hyperparameters(settings, message):
 
 
 def test_settings_are_written_and_read():
-    model = get("tpyp", n_topics=3, a=Beta(2.0, 1.5), b=0.5, gamma=Gamma(1.0, 0.25))
+    model = get("tpyp", n_topics=3, a=Beta(2.0, 1.5), b=0.5, eta=Gamma(1.0, 0.25))
     tree = xr.DataTree()
     tree.attrs = {"model": "tpyp", "hyperparameters": json.dumps(describe(model))}
     assert model_of(tree) == model
-    assert model.sampled() == ("alpha", "gamma", "a")
+    assert model.sampled() == ("alpha", "eta", "a")
 
 
 def test_tpyp_needs_associations():
-    with pytest.raises(CorpusError, match="tpyp: expected a corpus with associations, found none"):
+    with pytest.raises(CorpusError, match="expected a corpus with associations, found none"):
         get("tpyp").simulate(Design(np.array([2]), 3), np.random.default_rng(0))
 
 
@@ -253,5 +253,5 @@ def test_tpyp_needs_associations():
 def test_latents_of_other_words_are_refused(association):
     model, hyper = fixed("tpyp")
     latents = {"z": np.zeros(8, np.int64), "association": np.array(association)} | hyper
-    with pytest.raises(ValueError, match="tpyp: association: expected a token that heads a table"):
+    with pytest.raises(ValueError, match="association: expected a token that heads a table"):
         model.kernel().load(latents, A, model)

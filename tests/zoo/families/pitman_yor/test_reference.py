@@ -35,7 +35,7 @@ MICRO = bnpzoo.Corpus(
         ]
     ),
 )
-FIXED = {"n_topics": 2, "alpha": 0.5, "gamma": 0.4, "b": 1.5, "a": 0.7}
+FIXED = {"n_topics": 2, "alpha": 0.5, "eta": 0.4, "b": 1.5, "a": 0.7}
 N_TABLES = {"tpyp": 7.115076731878, "hpyp": 7.414953}
 """Expected tables given MICRO, by enumeration of all 146,016 states and of the 1,296 that P = I leaves."""
 

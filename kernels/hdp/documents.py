@@ -16,19 +16,20 @@ import numpy as np
 from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, crt, dirichlet, is_sampled, log_beta_variate
 from ..toolbox.sides import (
-    DirichletTopics,
-    Scratch,
     Tokens,
-    check_counts,
     check_positive,
-    check_scratch,
-    dirichlet_topics,
+    check_side,
+    draw_tables,
+    move_documents,
     open_topic,
-    scratch,
-    tokens_of,
+    rename_topics,
+    topic_sizes,
+    widened,
+    with_capacity,
 )
-from ..toolbox.smoothing import update_smoothing
-from ..toolbox.token_pass import dense_pass, sparse_pass
+
+ROOM = 64
+"""For topics beyond those that a state begins with."""
 
 
 class StickDocuments(NamedTuple):
@@ -46,6 +47,7 @@ class StickDocuments(NamedTuple):
     alpha0, gamma : float64 (1,)
     n_levels : int64 (1,)
         2 or 3.
+    alpha_prior, alpha0_prior, gamma_prior : float64 (2,)
     """
 
     prior: np.ndarray
@@ -56,23 +58,11 @@ class StickDocuments(NamedTuple):
     alpha0: np.ndarray
     gamma: np.ndarray
     n_levels: np.ndarray
-
-    FIXED = ("n_levels",)
-
-
-class HdpState(NamedTuple):
-    """State of a chain; priors are (shape, rate), or zeros for a fixed value."""
-
-    tokens: Tokens
-    documents: StickDocuments
-    topics: DirichletTopics
-    scratch: Scratch
     alpha_prior: np.ndarray
     alpha0_prior: np.ndarray
     gamma_prior: np.ndarray
-    eta_prior: np.ndarray
 
-    FIXED = ("alpha_prior", "alpha0_prior", "gamma_prior", "eta_prior")
+    FIXED = ("n_levels", "alpha_prior", "alpha0_prior", "gamma_prior")
 
 
 @open_topic.implement(StickDocuments)
@@ -99,12 +89,12 @@ def _break_sticks(rng, documents, topic, group):
 @kernel
 def drop_empty_topics(tokens, documents, topics):
     """Renumber the topics in use without gaps and give the sticks of the others back to the rest."""
+    size = topic_sizes(topics)
     new_name = np.full(topics.n_topics[0], -1, np.int32)
     n_kept = 0
     for k in range(topics.n_topics[0]):
-        if topics.total[k] > 0:
+        if size[k] > 0:
             new_name[k] = n_kept
-            topics.total[n_kept] = topics.total[k]
             documents.root[n_kept] = documents.root[k]
             documents.prior[:, n_kept] = documents.prior[:, k]
             n_kept += 1
@@ -113,50 +103,30 @@ def drop_empty_topics(tokens, documents, topics):
             documents.rest[:] += documents.prior[:, k]
     if n_kept == topics.n_topics[0]:
         return
-    topics.total[n_kept:] = 0
-    topics.n_topics[0] = n_kept
     for i in range(tokens.topic.size):
         tokens.topic[i] = new_name[tokens.topic[i]]
-    for w in range(topics.n_listed.size):
-        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
-            topics.listed_topic[j] = new_name[topics.listed_topic[j]]
+    rename_topics(topics, new_name, n_kept)
 
 
 @kernel
-def draw_tables(rng, tokens, documents, scratch, n_topics):
-    """Tables of the documents' restaurants, by group and topic: sums of CRT(n_dk, prior[g, k])."""
-    tables = np.zeros((documents.rest.size, n_topics), np.int64)
-    count = scratch.doc_count
-    for d in range(tokens.group.size):
-        g = tokens.group[d]
-        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
-            count[tokens.topic[i]] += 1
-        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
-            k = tokens.topic[i]
-            if count[k] > 0:
-                tables[g, k] += crt(rng, count[k], documents.prior[g, k])
-                count[k] = 0
-    return tables
-
-
-@kernel
-def update_alpha(rng, tokens, documents, tables, prior):
-    """Draw the concentration of each group's documents given their tables."""
+def update_alpha(rng, tokens, documents, tables):
+    """Draw the concentration of each group's documents given their tables, unless it is fixed."""
+    if not is_sampled(documents.alpha_prior):
+        return
     lengths = tokens.doc_ptr[1:] - tokens.doc_ptr[:-1]
     for g in range(documents.alpha.size):
         documents.alpha[g] = concentration(
-            rng, documents.alpha[g], prior, tables[g].sum(), lengths[tokens.group == g], 1.0
+            rng, documents.alpha[g], documents.alpha_prior, tables[g].sum(), lengths[tokens.group == g], 1.0
         )
 
 
 @kernel
-def update_sticks(rng, state, tables):
+def update_sticks(rng, documents, tables):
     """Draw everything above the documents, given the tables of the documents' restaurants.
 
     From the leaves to the root with the sticks integrated out, then back with the sticks drawn: the tables
     of the tasks' restaurants, alpha0, gamma; then root, tasks.
     """
-    documents = state.documents
     n_groups, n_topics = tables.shape
     shapes = np.empty(n_topics + 1)
     at_root = tables
@@ -165,14 +135,14 @@ def update_sticks(rng, state, tables):
         for g in range(n_groups):
             for k in range(n_topics):
                 at_root[g, k] = crt(rng, tables[g, k], documents.alpha0[0] * documents.root[k])
-        if is_sampled(state.alpha0_prior):
+        if is_sampled(documents.alpha0_prior):
             documents.alpha0[0] = concentration(
-                rng, documents.alpha0[0], state.alpha0_prior, at_root.sum(), tables.sum(axis=1), 1.0
+                rng, documents.alpha0[0], documents.alpha0_prior, at_root.sum(), tables.sum(axis=1), 1.0
             )
     dishes = at_root.sum(axis=0)
-    if is_sampled(state.gamma_prior):
+    if is_sampled(documents.gamma_prior):
         documents.gamma[0] = concentration(
-            rng, documents.gamma[0], state.gamma_prior, n_topics, np.array([dishes.sum()]), 1.0
+            rng, documents.gamma[0], documents.gamma_prior, n_topics, np.array([dishes.sum()]), 1.0
         )
     shapes[:n_topics] = dishes
     shapes[n_topics] = documents.gamma[0]
@@ -188,110 +158,63 @@ def update_sticks(rng, state, tables):
         documents.rest[g] = documents.alpha[g] * shapes[n_topics]
 
 
-@kernel
-def finish_sweep(rng, state):
-    """All but the tokens: drop empty topics; tables; concentrations and sticks; eta."""
-    drop_empty_topics(state.tokens, state.documents, state.topics)
-    tables = draw_tables(rng, state.tokens, state.documents, state.scratch, state.topics.n_topics[0])
-    if is_sampled(state.alpha_prior):
-        update_alpha(rng, state.tokens, state.documents, tables, state.alpha_prior)
-    update_sticks(rng, state, tables)
-    update_smoothing(rng, state.topics, state.eta_prior)
+@move_documents.implement(StickDocuments)
+def _move_documents(rng, tokens, documents, topics, scratch):
+    drop_empty_topics(tokens, documents, topics)
+    tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])
+    update_alpha(rng, tokens, documents, tables)
+    update_sticks(rng, documents, tables)
 
 
-@kernel
-def sparse_sweep(rng, state):
-    """One sweep with the sparse token pass; False if it stopped for want of room. Mutates `state`."""
-    through = sparse_pass(rng, state.tokens, state.documents, state.topics, state.scratch)
-    if through:
-        finish_sweep(rng, state)
-    return through
+@with_capacity.register
+def _(side: StickDocuments, capacity: int) -> StickDocuments:
+    return side._replace(prior=widened(side.prior, capacity), root=widened(side.root, capacity))
 
 
-@kernel
-def dense_sweep(rng, state):
-    """One sweep with the dense token pass; False if it stopped for want of room. Mutates `state`."""
-    through = dense_pass(rng, state.tokens, state.documents, state.topics, state.scratch)
-    if through:
-        finish_sweep(rng, state)
-    return through
-
-
-def with_room(state: HdpState) -> HdpState:
-    """Copy of `state` with room for twice as many topics, and for those of its longest document."""
-    tokens, topics, documents = state.tokens, state.topics, state.documents
-    longest = int(np.diff(tokens.doc_ptr).max(initial=0))
-    capacity = 2 * topics.total.size + longest + 1
-
-    def wider(array: np.ndarray) -> np.ndarray:
-        room = np.zeros((*array.shape[:-1], capacity), array.dtype)
-        room[..., : array.shape[-1]] = array
-        return room
-
-    fresh = scratch(capacity)
-    fresh.next_document[:] = state.scratch.next_document
-    return state._replace(
-        topics=topics._replace(total=wider(topics.total)),
-        documents=documents._replace(prior=wider(documents.prior), root=wider(documents.root)),
-        scratch=fresh,
-    )
-
-
-def make_state(words, doc_ptr, group, n_words, z, root, tasks, hyper, priors, n_levels) -> HdpState:
-    """State that stands at topics `z` (-1 throughout: not seated yet) and the given sticks.
+def stick_documents(root, tasks, hyper, priors, n_levels) -> StickDocuments:
+    """Document side of the given sticks, with room for more.
 
     Parameters
     ----------
     root : float (K + 1,)
-        Sticks of the topics in `z`, and the rest.
+        Sticks of the topics in use, and the rest.
     tasks : float (G, K + 1)
         The same for each group; equal to `root` at two levels.
     hyper : mapping of str to float or float (G,)
-        ``alpha`` (G,), ``alpha0``, ``gamma``, ``eta``.
+        ``alpha`` (G,), ``alpha0``, ``gamma``.
     priors : mapping of str to (shape, rate)
         (0, 0) for a hyperparameter that is fixed.
+    n_levels : int
+        2 or 3.
     """
-    tokens = tokens_of(words, doc_ptr, group, z)
-    n_topics = len(root) - 1
-    capacity = n_topics + 64
     alpha = np.array(hyper["alpha"], float).reshape(-1)
-    documents = StickDocuments(
-        prior=np.zeros((len(tasks), capacity)),
+    capacity = len(root) - 1 + ROOM
+    return StickDocuments(
+        prior=widened(alpha[:, None] * tasks[:, :-1], capacity),
         rest=alpha * tasks[:, -1],
-        root=np.zeros(capacity),
-        root_rest=np.array([root[-1]]),
+        root=widened(np.array(root[:-1], float), capacity),
+        root_rest=np.array([float(root[-1])]),
         alpha=alpha,
         alpha0=np.array([float(hyper["alpha0"])]),
         gamma=np.array([float(hyper["gamma"])]),
         n_levels=np.array([n_levels], np.int64),
-    )
-    documents.root[:n_topics] = root[:-1]
-    documents.prior[:, :n_topics] = alpha[:, None] * tasks[:, :-1]
-    return HdpState(
-        tokens=tokens,
-        documents=documents,
-        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, float(hyper["eta"])),
-        scratch=scratch(capacity),
         alpha_prior=np.array(priors["alpha"], float),
         alpha0_prior=np.array(priors["alpha0"], float),
         gamma_prior=np.array(priors["gamma"], float),
-        eta_prior=np.array(priors["eta"], float),
     )
 
 
-def check(state: HdpState) -> None:
-    """Recount the statistics of `state`; raise AssertionError where one differs."""
-    check_counts(state.tokens, state.topics)
-    check_scratch(state.scratch)
-    documents, k = state.documents, int(state.topics.n_topics[0])
-    check_positive(alpha=documents.alpha, gamma=documents.gamma)
-    if documents.n_levels[0] == 3:
-        check_positive(alpha0=documents.alpha0)
-    sticks = (documents.root[:k], documents.root_rest, documents.prior[:, :k], documents.rest)
+@check_side.register
+def _(side: StickDocuments, tokens: Tokens, n_topics: int) -> None:
+    k = n_topics
+    check_positive(alpha=side.alpha, gamma=side.gamma)
+    if side.n_levels[0] == 3:
+        check_positive(alpha0=side.alpha0)
+    sticks = (side.root[:k], side.root_rest, side.prior[:, :k], side.rest)
     if not all(np.all((stick >= 0.0) & np.isfinite(stick)) for stick in sticks):
         raise AssertionError("a stick has no length")
-    if not np.isclose(documents.root[:k].sum() + documents.root_rest[0], 1.0, atol=1e-12):
+    if not np.isclose(side.root[:k].sum() + side.root_rest[0], 1.0, atol=1e-12):
         raise AssertionError("the root sticks do not sum to one")
-    mass = documents.prior[:, :k].sum(axis=1) + documents.rest
-    if not np.allclose(mass, documents.alpha, rtol=1e-12):
+    mass = side.prior[:, :k].sum(axis=1) + side.rest
+    if not np.allclose(mass, side.alpha, rtol=1e-12):
         raise AssertionError("a document prior does not sum to its concentration")

@@ -1,0 +1,1 @@
+// Dirichlet topics have no functions beside those of Dirichlet variables.

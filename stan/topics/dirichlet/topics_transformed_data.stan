@@ -1,0 +1,1 @@
+  // Dirichlet topics need none.

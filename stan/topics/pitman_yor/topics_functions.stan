@@ -1,0 +1,1 @@
+#include functions/pitman_yor.stan

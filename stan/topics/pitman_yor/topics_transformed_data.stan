@@ -1,0 +1,1 @@
+  vector[n_associations] log_weight = log(weight);
