@@ -6,7 +6,7 @@ from ..patched import Change, Mutant
 
 def _mutant(name: str, find: str, replace: str, about: str) -> Mutant:
     change = Change("skeleton/sweeps.py", find, replace)
-    return Mutant(f"skeleton-{name}", (Skeleton,), change, about, "dense")
+    return Mutant(f"skeleton-{name}", (Skeleton,), change, about)
 
 
 MUTANTS: tuple[Mutant, ...] = (
