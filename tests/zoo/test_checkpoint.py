@@ -5,10 +5,10 @@ import zipfile
 
 import numpy as np
 import pytest
-from bnpzoo import get, sample
+from bnpzoo import Corpus, get, sample
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference import CheckpointError
-from bnpzoo.zoo.inference.checkpoint import _digest
+from bnpzoo.zoo.inference.checkpoint import _digest, flatten, restore
 
 MODEL = get("hdp")
 CORPUS = MODEL.simulate(Design(np.full(4, 6), 5), np.random.default_rng(0)).corpus
@@ -176,3 +176,26 @@ def test_a_folder_for_checkpoints_that_is_a_file_is_one_line(run):
 def test_a_run_is_of_one_schedule(run):
     assert json.loads((run / "run.json").read_text())["schedule"]["draws"] == 6
     refused(run, "was made with schedule", draws=7)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [get("hdp", alpha=40.0), get("hdp", topics="pitman-yor", alpha=40.0, b=10.0), get("focused", alpha=60.0)],
+    ids=lambda model: model.label,
+)
+def test_a_chain_that_took_more_room_for_topics_is_restored(model):
+    words = np.random.default_rng(1).integers(9, size=430)
+    corpus = Corpus(words, [0, 200, 200, 280, 430], group=[0, 1, 0, 1], n_words=9)
+    kernel, rng = model.kernel(), np.random.default_rng(2)
+    start = model.initial_latents(corpus, rng)
+    state = fresh = kernel.load(start, corpus, model)
+    for _ in range(3):
+        state = kernel.step(rng, state)
+    assert state.scratch.doc_count.size > fresh.scratch.doc_count.size
+    arrays = {name: x.copy() for name, x in flatten(state).items()}
+    restored = restore(kernel, kernel.load(start, corpus, model), arrays)
+    ours, theirs = (
+        kernel.snapshot(kernel.step(np.random.default_rng(3), chain)) for chain in (restored, state)
+    )
+    for name, value in theirs.items():
+        assert np.array_equal(ours[name], value), name

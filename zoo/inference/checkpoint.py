@@ -54,17 +54,18 @@ def restore(kernel: Kernel, fresh: Any, arrays: Mapping[str, np.ndarray]) -> Any
     fresh : State
         One of the same model and corpus, which says what arrays there are, of what types and shapes.
     arrays : mapping of str to array
-        By dotted path. Arrays over topics may all have the same number of places more than in `fresh`.
+        By dotted path. Arrays over topics may be wider than in `fresh`, as `_grown` says, and after that all
+        by the same number of places.
 
     Raises
     ------
     ValueError, AssertionError
         Something does not fit.
     """
-    wanted = flatten(fresh)
-    wider = wanted if kernel.with_room is None else flatten(kernel.with_room(fresh))
-    if arrays.keys() != wanted.keys():
-        raise ValueError(f"expected arrays {', '.join(wanted)}; found {', '.join(arrays) or 'none'}")
+    if arrays.keys() != flatten(fresh).keys():
+        raise ValueError(f"expected arrays {', '.join(flatten(fresh))}; found {', '.join(arrays) or 'none'}")
+    fresh, roomy = _grown(kernel, fresh, arrays)
+    wanted, wider = flatten(fresh), flatten(roomy)
     growth = set()
     for name, array in wanted.items():
         found = arrays[name]
@@ -81,6 +82,22 @@ def restore(kernel: Kernel, fresh: Any, arrays: Mapping[str, np.ndarray]) -> Any
     with np.errstate(all="ignore"):
         kernel.check(state)
     return state
+
+
+def _grown(kernel: Kernel, fresh: Any, arrays: Mapping[str, np.ndarray]) -> tuple[Any, Any]:
+    """Widen `fresh` as the chain did, as far as it fits into `arrays`; return it, and the next wider one.
+
+    A chain widens its arrays over topics again and again, each time by a rule that depends on their size.
+    """
+    if kernel.with_room is None:
+        return fresh, fresh
+    roomy = kernel.with_room(fresh)
+    while all(
+        arrays[name].ndim == x.ndim and np.all(np.less_equal(x.shape, arrays[name].shape))
+        for name, x in flatten(roomy).items()
+    ):
+        fresh, roomy = roomy, kernel.with_room(roomy)
+    return fresh, roomy
 
 
 def write_run(directory: Path, run: dict[str, Any], resume: bool) -> None:
