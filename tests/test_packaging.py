@@ -1,6 +1,7 @@
 """The checkout installs as `bnpzoo`, whatever Pythons the machine has."""
 
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -11,12 +12,23 @@ import bnpzoo
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGING = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+ROOMS = ("cli", "diagnostics", "kernels", "stan", "zoo")
+PACKAGE_DATA = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+
+
+@pytest.fixture
+def packages(monkeypatch):
+    """Packages that are found."""
+    setuptools = pytest.importorskip("setuptools")
+    found = {}
+    monkeypatch.setattr(setuptools, "setup", lambda **arguments: found.update(arguments))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path(str(ROOT / "setup.py"))
+    return found["packages"]
 
 
 def folders_with(pattern):
-    rooms = ("cli", "diagnostics", "kernels", "stan", "zoo")
-    return {path.parent for room in rooms for path in (ROOT / room).rglob(pattern)}
+    return {path.parent for room in ROOMS for path in (ROOT / room).rglob(pattern)}
 
 
 def dotted(folder):
@@ -28,13 +40,14 @@ def test_version_is_that_of_the_file():
 
 
 @pytest.mark.parametrize("pattern", ["*.py", "*.stan", "*.html"])
-def test_every_folder_with_files_is_packaged(pattern):
-    assert {dotted(folder) for folder in folders_with(pattern)} <= set(PACKAGING["packages"])
+def test_every_folder_with_files_is_packaged(pattern, packages):
+    assert {dotted(folder) for folder in folders_with(pattern)} <= set(packages)
+    assert pattern == "*.py" or pattern in PACKAGE_DATA["*"]
 
 
-def test_no_package_is_listed_that_has_no_folder():
-    for package in PACKAGING["packages"]:
-        assert (ROOT / Path(*package.split(".")[1:])).is_dir(), package
+def test_nothing_else_is_packaged(packages):
+    assert {package.split(".")[1] for package in packages[1:]} == set(ROOMS)
+    assert not any("skeleton" in package or "__pycache__" in package for package in packages)
 
 
 def test_stan_programs_are_found_and_do_not_shadow_pystan():
@@ -46,7 +59,7 @@ def test_stan_programs_are_found_and_do_not_shadow_pystan():
 
 def test_type_checkers_are_told_that_there_are_types():
     assert (resources.files("bnpzoo") / "py.typed").is_file()
-    assert "py.typed" in PACKAGING["package-data"]["bnpzoo"]
+    assert "py.typed" in PACKAGE_DATA["*"]
 
 
 def test_the_face_has_what_it_lists():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import Case, climb
-from bnpzoo.diagnostics.laboratory.mutants.lda import COLLECTIONS_MUTANTS
+from bnpzoo.diagnostics.laboratory.mutants.lda import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
@@ -102,7 +102,7 @@ def test_a_sweep_leaves_the_posterior_invariant():
 
 @pytest.mark.parametrize("name", ["origins-swapped", "shared-total-of-one"])
 def test_wrong_sweeps_do_not(name):
-    (mutant,) = [m for m in COLLECTIONS_MUTANTS if m.id == f"cclda-{name}"]
+    (mutant,) = [m for m in MUTANTS if m.id == f"cclda-{name}"]
     corpus = Corpus([0, 0, 1], [0, 2, 3], n_words=2, group=[0, 1])
     assert transition_residual(corpus, load_room(mutant.change, PLAIN_PYTHON)) > 1e-3
 
@@ -114,7 +114,7 @@ def test_it_climbs(rung):
 
 
 def test_every_mutant_has_its_rung():
-    own = {m.id for m in COLLECTIONS_MUTANTS if Cclda in m.concerns}
+    own = {m.id for m in MUTANTS if Cclda in m.concerns}
     assert own == {f"cclda-{name}" for name in FOUND_BY_JOINT + FOUND_BY_SEQUENTIAL}
 
 

@@ -306,9 +306,9 @@ class Killed(Exception):
 
 
 @every_variant
-def test_a_killed_run_resumes_to_the_same_bits(model_id, variant, tmp_path, monkeypatch):
+def test_a_killed_run_resumes_to_the_same_bits(which, variant, tmp_path, monkeypatch):
     monkeypatch.setattr(chain, "CHECKPOINT_SECONDS", 0.0)
-    model, (_, corpus) = simulated(model_id, 3, variant)
+    model, (_, corpus) = simulated(which, 3, variant)
     run = {"variant": variant, "chains": 2, "tune": 7, "draws": 6, "thin": 2, "keep": 3, "seed": 4}
 
     def kill(number, done, total, note=""):
@@ -326,8 +326,8 @@ def test_a_killed_run_resumes_to_the_same_bits(model_id, variant, tmp_path, monk
 
 
 @every_variant
-def test_sweeps_leave_alone_what_is_fixed(model_id, variant):
-    model, (latents, corpus) = simulated(model_id, 3, variant)
+def test_sweeps_leave_alone_what_is_fixed(which, variant):
+    model, (latents, corpus) = simulated(which, 3, variant)
     kernel = model.kernel(variant)
     state = kernel.load(latents, corpus, model)
 

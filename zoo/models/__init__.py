@@ -5,19 +5,25 @@ from typing import Any
 from ..contract import Card, Model
 from ..families.topics import TopicSide
 from ..families.two_sided import TwoSidedModel
-from .cclda import Cclda
-from .focused import Focused
-from .group_lda import GroupLda
-from .hdp import Hdp
-from .hpyp import Hpyp
-from .lda import Lda
-from .mt_hdp import MtHdp
-from .pyp import Pyp
-from .sparse_transfer import SparseTransfer
-from .tpyp import Tpyp
+
+# The registry: a line a model, in the order in which they are listed.
+# isort: off
+from .lda import Lda as Lda
+from .group_lda import GroupLda as GroupLda
+from .hdp import Hdp as Hdp
+from .mt_hdp import MtHdp as MtHdp
+from .sparse_transfer import SparseTransfer as SparseTransfer
+from .focused import Focused as Focused
+from .cclda import Cclda as Cclda
+from .tpyp import Tpyp as Tpyp
+from .hpyp import Hpyp as Hpyp
+from .pyp import Pyp as Pyp
+# isort: on
 
 MODELS: dict[str, type[Model]] = {
-    cls.card.id: cls for cls in (Lda, GroupLda, Hdp, MtHdp, SparseTransfer, Focused, Cclda, Tpyp, Hpyp, Pyp)
+    cls.card.id: cls
+    for cls in list(globals().values())
+    if isinstance(cls, type) and issubclass(cls, Model) and "card" in vars(cls)
 }
 
 

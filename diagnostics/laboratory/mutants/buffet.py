@@ -211,3 +211,5 @@ FOCUSED_MUTANTS: tuple[Mutant, ...] = (
         "the mass alpha is drawn as if every topic that is on had a token",
     ),
 )
+
+MUTANTS = (*SPARSE_TRANSFER_MUTANTS, *FOCUSED_MUTANTS)

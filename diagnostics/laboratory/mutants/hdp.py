@@ -8,7 +8,7 @@ STICKS = (HdpFamily,)
 DROP = "    drop_empty_topics(tokens, documents, topics)\n"
 TABLES = "    tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])\n"
 
-HDP_MUTANTS: tuple[Mutant, ...] = (
+MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "small-shapes-wrong", STICKS,
         Change("toolbox/random.py", "rng.standard_exponential() / shape", "rng.standard_exponential()"),

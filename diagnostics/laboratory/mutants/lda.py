@@ -10,7 +10,7 @@ def _cclda(name: str, find: str, replace: str, about: str) -> Mutant:
     return Mutant(f"cclda-{name}", (Cclda,), Change("lda/cclda.py", find, replace), about, "dense")
 
 
-COLLECTIONS_MUTANTS: tuple[Mutant, ...] = (
+MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "lengths-of-all-collections",
         (GroupLda,),

@@ -24,7 +24,7 @@ def _mutant(
     return Mutant(f"pyp-{name}", concerns, Change(f"pitman_yor/{file}.py", find, replace), about, variant)
 
 
-PITMAN_YOR_MUTANTS: tuple[Mutant, ...] = (
+MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "printed-weights",
         "seats",

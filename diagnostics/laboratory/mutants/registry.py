@@ -1,7 +1,13 @@
 """Deliberately wrong kernels: a rung of the ladder that none of them can fail is no evidence.
 
-A mutant is a small change in the source of the kernels, of the sort that a programmer makes.
+A mutant is a small change in the source of the kernels, of the sort that a programmer makes. Those of a
+family are the tuple ``MUTANTS`` of its file in this folder.
 """
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 
 from ....zoo.contract import Model
 from ....zoo.families.hdp.family import HdpFamily
@@ -9,10 +15,6 @@ from ....zoo.families.topics import Dirichlet
 from ....zoo.models.group_lda import GroupLda
 from ....zoo.models.lda import Lda
 from ..patched import Change, Mutant
-from .buffet import FOCUSED_MUTANTS, SPARSE_TRANSFER_MUTANTS
-from .hdp import HDP_MUTANTS
-from .lda import COLLECTIONS_MUTANTS
-from .pitman_yor import PITMAN_YOR_MUTANTS
 
 DOCUMENTS = (Lda, GroupLda, HdpFamily)
 TOPICS = (Dirichlet,)
@@ -22,7 +24,7 @@ LEAVE = """\
             mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)
 """
 
-MUTANTS: tuple[Mutant, ...] = (
+SHARED: tuple[Mutant, ...] = (
     Mutant(
         "own-count-kept", TOPICS,
         Change("toolbox/dirichlet.py", OLD, OLD.replace("(doc_count[old] - 1)", "doc_count[old]")),
@@ -119,12 +121,18 @@ MUTANTS: tuple[Mutant, ...] = (
         Change("toolbox/random.py", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
         "the rate of alpha lacks the factor K",
     ),
-    *HDP_MUTANTS,
-    *COLLECTIONS_MUTANTS,
-    *FOCUSED_MUTANTS,
-    *PITMAN_YOR_MUTANTS,
-    *SPARSE_TRANSFER_MUTANTS,
 )  # fmt: skip
+"""Of what several families share."""
+
+
+def _of_families() -> Iterator[Mutant]:
+    """``MUTANTS`` of every other file of this folder, by name of file."""
+    for found in iter_modules([str(Path(__file__).parent)]):
+        if found.name != "registry":
+            yield from import_module(f".{found.name}", __package__).MUTANTS
+
+
+MUTANTS: tuple[Mutant, ...] = (*SHARED, *_of_families())
 
 
 def mutant_by_id(mutant_id: str) -> Mutant:
