@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 from arviz_stats.base.array import array_stats
-from scipy.stats import t as student_t
+from scipy.stats import ttest_ind_from_stats
 
 from .subject import Bench, Subject, name_of, reports_broken
 from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
@@ -74,13 +74,13 @@ def welch(independent: np.ndarray, chains: np.ndarray) -> tuple[float, float]:
         Welch's statistic and its p-value under Student's law.
     """
     batches = chains.mean(1)
-    variances = np.array([independent.var(ddof=1) / independent.size, batches.var(ddof=1) / batches.size])
-    difference = float(batches.mean() - independent.mean())
-    if variances.sum() == 0.0:
+    # From the moments: `ttest_ind` itself warns of samples without variance, such as a constant quantity's.
+    moments = [(x.mean(), x.std(ddof=1), x.size) for x in (batches, independent)]
+    if moments[0][1] == moments[1][1] == 0.0:
+        difference = float(moments[0][0] - moments[1][0])
         return (0.0, 1.0) if difference == 0.0 else (np.sign(difference) * np.inf, 0.0)
-    z = difference / np.sqrt(variances.sum())
-    freedom = variances.sum() ** 2 / np.sum(variances**2 / [independent.size - 1, batches.size - 1])
-    return z, float(2.0 * student_t.sf(abs(z), freedom))
+    found = ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
+    return float(found.statistic), float(found.pvalue)
 
 
 @reports_broken("geweke")

@@ -1,15 +1,11 @@
-from itertools import combinations
-
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.sequential import (
-    kolmogorov_smirnov_p_value,
     sequential,
     sequential_rounds,
     sign_flip_p_value,
     two_sample_p_value,
 )
-from scipy.stats import ks_2samp
 
 
 def _false_alarms(draw_p, alpha, repeats, rng):
@@ -63,22 +59,6 @@ def test_p_values_are_valid_under_ties_and_without():
     ):
         small = sum(two_sample_p_value(draw(60), draw(60)) <= 0.05 for _ in range(2000))
         assert small <= 2000 * 0.05 + 4 * np.sqrt(2000 * 0.05 * 0.95)
-
-
-def test_kolmogorov_smirnov_is_exact():
-    # All ways to split ten numbers into two samples of five.
-    splits = [np.isin(np.arange(10), c) for c in combinations(range(10), 5)]
-
-    def distance(first):
-        return np.max(np.abs(np.cumsum(np.where(first, 1, -1))))
-
-    distances = np.array([distance(first) for first in splits])
-    for first, d in zip(splits, distances, strict=True):
-        expected = np.mean(distances >= d)
-        found = kolmogorov_smirnov_p_value(np.flatnonzero(first), np.flatnonzero(~first))
-        assert found == pytest.approx(expected, rel=1e-12)
-    x, y = np.random.default_rng(7).normal([[0.0], [0.7]], 1.0, (2, 700))
-    assert kolmogorov_smirnov_p_value(x, y) == pytest.approx(ks_2samp(x, y).pvalue, rel=1e-9)
 
 
 def test_p_values_see_shift_scale_and_rare_events():
