@@ -116,7 +116,7 @@ def two_sample_p_value(x: np.ndarray, y: np.ndarray) -> float:
     ranks = rankdata(np.concatenate([x, y]))
     shift = sign_flip_p_value(ranks[: x.size] - ranks[x.size :])
     with warnings.catch_warnings():
-        # Where the distance is so small that the exact value is rounded to more than 1, which matters to nobody.
+        # Where the distance is so small that the exact value, by rounding, is above 1.
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful", RuntimeWarning)
         distance = float(ks_2samp(x, y, method="exact").pvalue)
     return min(1.0, 2.0 * min(shift, distance))
