@@ -343,7 +343,8 @@ def refuse_copies(trees: Mapping[str, xr.DataTree]) -> None:
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     for a, b in itertools.combinations(draws, 2):
         moves = any(np.ptp(x) > 0 for x in draws[a].values())
-        if moves and all(np.array_equal(x, draws[b].get(name)) for name, x in draws[a].items()):
+        same = all(name in draws[b] and np.array_equal(x, draws[b][name]) for name, x in draws[a].items())
+        if moves and same:
             raise ValueError(f"{b}: its draws are those of {a}; expected fits of different runs")
 
 

@@ -83,8 +83,8 @@ class TransferPrior:
                 return get("sparse_transfer", alpha=self.alpha, epsilon=self.epsilon, a1=self.a1, a2=self.a2,
                            eta=self.eta)  # fmt: skip
             case "mt_hdp":
-                shared = {name: Gamma(1.0, 1.0) for name in ("alpha", "alpha0")}
-                return get("mt_hdp", gamma=Gamma(1.0, 0.1), eta=self.eta, **shared)
+                return get("mt_hdp", gamma=Gamma(1.0, 0.1), alpha=Gamma(1.0, 1.0), alpha0=Gamma(1.0, 1.0),
+                           eta=self.eta)  # fmt: skip
             case "hdp":
                 return get("hdp", gamma=Gamma(1.0, 0.1), alpha=Gamma(1.0, 1.0), eta=self.eta)
         raise ValueError(f"no method {method!r}; there are {', '.join(METHODS)}")

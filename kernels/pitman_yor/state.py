@@ -8,7 +8,7 @@ p_wv. Of the seating only counts are kept: for each word its customers m and tab
 sent for v. The base sees tables as a Dirichlet topic sees tokens.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -133,7 +133,7 @@ class PitmanYorTopics(NamedTuple):
 
     group: np.ndarray
     restaurants: Restaurants
-    orders: SameWord | Associations
+    orders: Any
     scheme: Scheme
     scratch: SeatScratch
     new_b: np.ndarray

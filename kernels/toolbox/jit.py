@@ -113,7 +113,7 @@ def chosen_by_type(
         dispatch.__name__ = stub.__name__
         dispatch.__doc__ = stub.__doc__
         dispatch.__module__ = stub.__module__
-        overload(dispatch, strict=False, jit_options=options)(resolve)
+        overload(dispatch, strict=False, jit_options=options)(resolve)  # type: ignore[arg-type]
         dispatch.implement = implement  # type: ignore[attr-defined]
         return dispatch
 

@@ -138,7 +138,7 @@ def move_topics(rng, topics):
 
 
 @singledispatch
-def with_capacity(side, capacity: int):
+def with_capacity(side, capacity: int) -> Any:
     """Copy of a side with room for `capacity` topics."""
     raise TypeError(f"{type(side).__name__}: expected a document side or a topic side")
 

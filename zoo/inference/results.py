@@ -126,13 +126,11 @@ def model_of(tree: xr.DataTree) -> Model:
     if "model" not in tree.attrs:
         raise ResultsError("expected draws of a bnpzoo model, found a tree without the attribute 'model'")
     arguments = json.loads(tree.attrs["hyperparameters"])
-    return get(
-        tree.attrs["model"],
-        **{
-            name: PRIORS[value[0]](*value[1:]) if isinstance(value, list) else value
-            for name, value in arguments.items()
-        },
-    )
+    made: dict[str, Any] = {
+        name: PRIORS[value[0]](*value[1:]) if isinstance(value, list) else value
+        for name, value in arguments.items()
+    }
+    return get(tree.attrs["model"], **made)
 
 
 def corpus_of(tree: xr.DataTree) -> Corpus:
