@@ -14,7 +14,7 @@ References
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -118,8 +118,8 @@ def two_sample_p_value(x: np.ndarray, y: np.ndarray) -> float:
     with warnings.catch_warnings():
         # Where the distance is so small that the exact value, by rounding, is above 1.
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful", RuntimeWarning)
-        _, distance = ks_2samp(x, y, method="exact")
-    return min(1.0, 2.0 * min(shift, float(distance)))
+        distance: Any = ks_2samp(x, y, method="exact")
+    return min(1.0, 2.0 * min(shift, float(distance.pvalue)))
 
 
 @reports_broken("sequential")
