@@ -145,8 +145,6 @@ class MaskScratch(NamedTuple):
     progress: np.ndarray
     level: np.ndarray
 
-    FIXED = ("opening",)
-
 
 class SparseTransferState(NamedTuple):
     """State of a chain."""

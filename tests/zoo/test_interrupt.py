@@ -111,7 +111,7 @@ def test_a_kernel_stopped_while_tuning_says_what_was_kept(tmp_path):
 
 def test_numpyro_keeps_what_was_drawn(monkeypatch):
     with jax.enable_x64(True):
-        compiled = nuts._compiled(MODEL, CORPUS, 2, 2, 10)
+        compiled = nuts._compiled(MODEL.reference, CORPUS, 2, 2, 10)
     monkeypatch.setattr(nuts, "_compiled", lambda *arguments: compiled)
     monkeypatch.setattr(nuts, "MOST_AT_ONCE", 4)
     settings = SETTINGS | {"backend": "numpyro"}

@@ -46,7 +46,7 @@ def test_memory_of_this_machine(monkeypatch):
 
 
 def test_numbers_without_names():
-    with pytest.raises(CorpusError, match=r"group_names: expected one for 1,000,000,001, .* 59.6 GiB"):
+    with pytest.raises(CorpusError, match=r"group_names: .* as many as 1,000,000,001, .* 59.6 GiB"):
         Corpus([0], [0, 1], group=[10**9])
     with pytest.raises(
         CorpusError, match=r"vocabulary: expected one for as many as 16,777,217, .* 576.0 MiB"

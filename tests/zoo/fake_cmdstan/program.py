@@ -68,7 +68,7 @@ def draw(rng, data, number):
     theta = [simplex(rng, data["K"]) for _ in range(data["D"])]
     phi = [simplex(rng, data["V"]) for _ in range(data["K"])]
     raw = [[rng.gauss(0.0, 1.0) for _ in row] for row in theta]
-    hyper = {name: data[f"{name}_given"][0] for name in ("alpha", "eta")}
+    hyper = {"alpha.1": data["alpha_given"][0], "eta": data["eta_given"][0]}
     return values | matrix("theta_log_h", raw) | hyper | matrix("theta", theta) | matrix("phi", phi)
 
 
