@@ -4,8 +4,7 @@ from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle, gib
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Gamma
 from bnpzoo.zoo.corpus import Corpus
-from bnpzoo.zoo.models.hdp import Hdp
-from bnpzoo.zoo.models.lda import Lda
+from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.enumeration import restricted_growth_strings
 from scipy.integrate import quad
 from scipy.special import logsumexp
@@ -95,7 +94,7 @@ TWO_EQUAL_TOKENS = Corpus([0, 0], [0, 2], n_words=1)
 
 def test_fixed_hyperparameters_make_an_exact_oracle():
     # One document, two tokens, one word: the second topic must be new in the document and at the root.
-    oracle = Oracle.of_model(Hdp(gamma=3.0, alpha=2.0, eta=0.5), TWO_EQUAL_TOKENS)
+    oracle = Oracle.of_model(get("hdp", gamma=3.0, alpha=2.0, eta=0.5), TWO_EQUAL_TOKENS)
     assert oracle.n_topics.mean[2] == pytest.approx(2.0 / 3.0 * 3.0 / 4.0, rel=1e-12)
     assert oracle.n_topics.se[2] == 0.0
     assert oracle.log_evidence.mean == pytest.approx(0.0, abs=1e-12)
@@ -103,7 +102,7 @@ def test_fixed_hyperparameters_make_an_exact_oracle():
 
 def test_sampled_hyperparameters_are_integrated_out():
     # Two topics: P(z_0 = z_1 | alpha) = (alpha + 1) / (2 alpha + 1), and the data say nothing of alpha.
-    oracle = Oracle.of_model(Lda(n_topics=2, alpha=Gamma(2.0, 1.0), eta=0.5), TWO_EQUAL_TOKENS)
+    oracle = Oracle.of_model(get("lda", n_topics=2, alpha=Gamma(2.0, 1.0), eta=0.5), TWO_EQUAL_TOKENS)
     same, _ = quad(lambda a: (a + 1) / (2 * a + 1) * a * np.exp(-a), 0, np.inf)
     found, alpha = oracle.same_topic, oracle.hyperparameter("alpha")
     assert abs(found.mean[0, 1] - same) < 6 * found.se[0, 1] < 1e-3
@@ -112,7 +111,7 @@ def test_sampled_hyperparameters_are_integrated_out():
 
 def test_kernel_of_a_model_agrees():
     corpus = Corpus([0, 1, 1, 0], [0, 2, 4], n_words=2)
-    model = Hdp(gamma=Gamma(2.0, 1.0), alpha=Gamma(2.0, 1.0), eta=Gamma(2.0, 2.0))
+    model = get("hdp", gamma=Gamma(2.0, 1.0), alpha=Gamma(2.0, 1.0), eta=Gamma(2.0, 2.0))
     oracle = Oracle.of_model(model, corpus, nodes=32)
     verdict = agrees_with_oracle(ModelSubject(model, Design.of(corpus)), oracle, corpus, draws=3000, seed=1)
     assert verdict.passed, verdict

@@ -7,7 +7,7 @@ from bnpzoo.diagnostics.laboratory.sbc import sbc
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import Bench, BrokenSubject, ModelSubject
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.models.lda import Lda
+from bnpzoo.zoo.models import get
 
 
 def _after(calls, good, bad):
@@ -90,7 +90,7 @@ class Elsewhere(ModelSubject):
 
 
 def test_models_of_the_zoo_are_subjects():
-    model, design = Lda(n_topics=2, alpha=1.0, eta=0.5), Design(np.array([4, 0, 5]), 3)
+    model, design = get("lda", n_topics=2, alpha=1.0, eta=0.5), Design(np.array([4, 0, 5]), 3)
     assert sequential(ModelSubject(model, design), samples=200, seed=1).passed
     assert sequential(Elsewhere(model, design), samples=500, seed=1).status == "rejected"
     assert ModelSubject(model, design, "dense").name == "lda/dense"
