@@ -100,7 +100,7 @@ def test_models_of_the_zoo_are_subjects():
 
 @pytest.mark.heavy
 def test_processes_give_the_same_ranks():
-    subject = ModelSubject(Lda(n_topics=2), Design(np.array([3, 4]), 3))
+    subject = ModelSubject(get("lda", n_topics=2), Design(np.array([3, 4]), 3))
     one, two = (
         sbc(subject, replications=40, draws=7, thin=2, n_jobs=n, seed=1).groups["prior_sbc"] for n in (1, 2)
     )
