@@ -104,8 +104,8 @@ def _compiled(
 ) -> tuple[Callable[[jax.Array], Any], Callable[[Any, int], tuple[Any, Found]]]:
     """Make NUTS in two functions: its first state, and so many iterations from a state on, with their draws.
 
-    The draws are those of `numpyro.infer.MCMC` with chains side by side, to the last bit, however many
-    iterations are asked for at once.
+    The draws are the same to the last bit however many iterations are asked for at once. They follow those of
+    `numpyro.infer.MCMC` with chains side by side, and part from them only as rounding makes them.
     """
     program = reference.numpyro(corpus, truncation)
 
