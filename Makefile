@@ -13,7 +13,7 @@ help:  ## Show what can be made
 demo: $(INSTALLED)  ## One model, three back ends, one report (at most 10 minutes)
 	$(BIN)/bnpzoo demo
 
-test: $(INSTALLED)  ## Run the tests (at most 15 minutes)
+test: $(INSTALLED)  ## Run the tests (about half an hour on two cores)
 	$(BIN)/python -m pytest
 
 lint: $(INSTALLED)  ## Check style, format and types

@@ -74,7 +74,7 @@ def test_kill_at_a_random_moment(number, tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def compiled_once(tmp_path_factory):
     """Let JAX compile each program once in all runs."""
-    before = jax.config.read("jax_compilation_cache_dir")
+    before = jax.config.jax_compilation_cache_dir
     jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("jax")))
     yield
     jax.config.update("jax_compilation_cache_dir", before)
@@ -82,8 +82,8 @@ def compiled_once(tmp_path_factory):
 
 BACKENDS = {
     "kernel": {"tune": 300, "draws": 2000},
-    "numpyro": {"tune": 100, "draws": 400, "truncation": 2},
-    "stan": {"tune": 2000, "draws": 8000, "truncation": 2},
+    "numpyro": {"tune": 100, "draws": 400},
+    "stan": {"tune": 2000, "draws": 8000},
 }
 
 
