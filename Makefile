@@ -3,7 +3,7 @@
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
-SET_UP := pyproject.toml tools/set_up.sh tools/find_python.sh
+SET_UP := pyproject.toml setup.py tools/set_up.sh tools/find_python.sh
 
 .PHONY: help demo test lint fuzz validate bench docs clean
 
