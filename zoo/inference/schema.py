@@ -177,10 +177,10 @@ def _check_latents(tree: xr.DataTree, model: Model, corpus: Corpus, start: Laten
                 raise ResultsError(
                     f"latents: {name}: expected {size} for the axis {dim}, found {kept.sizes[dim]}"
                 )
-    if kept.sizes["chain"] > tree["posterior"].sizes["chain"]:
-        raise ResultsError("latents: expected no more chains than in posterior")
         if CHANGING & set(dims):
             _check_padding(name, kept[name].values)
+    if kept.sizes["chain"] > tree["posterior"].sizes["chain"]:
+        raise ResultsError("latents: expected no more chains than in posterior")
     for chain, draw, latents in latents_of(tree):
         try:
             _check_values(latents, model, corpus)
