@@ -118,6 +118,8 @@ CHANGES = [
     (_set("latents", "z", lambda x: x.astype(float)), "z: expected axes"),
     (_set("latents", "root", lambda x: -x), "root: expected values in its range"),
     (_set("latents", "root", lambda x: np.full_like(x, np.nan)), "kept draw 0: z: expected topics"),
+    (_set("latents", "root", lambda x: np.append(x[..., :1] * np.nan, x[..., 1:], -1)),
+     "root: expected a number for each topic"),
     (_set("latents", "alpha", lambda x: x * np.nan), "alpha: expected values in its range"),
 ]  # fmt: skip
 
