@@ -95,7 +95,7 @@ def test_two_first_runs_at_once_compile_once(fake_cmdstan, micro, monkeypatch):
 def test_cmdstan_gives_draws_of_full_precision_by_chain(fake_cmdstan, micro):
     result = stan.run(LDA, micro, 0, 2, 7, 6, 0)
     assert {name: values.shape for name, values in result["draws"].items()} == {
-        "theta": (2, 6, 3, 2), "phi": (2, 6, 2, 3), "alpha": (2, 6), "eta": (2, 6)
+        "theta": (2, 6, 3, 2), "phi": (2, 6, 2, 3), "alpha": (2, 6, 1), "eta": (2, 6)
     }  # fmt: skip
     for name in ("theta", "phi"):
         np.testing.assert_allclose(result["draws"][name].sum(-1), 1.0, rtol=1e-15)
