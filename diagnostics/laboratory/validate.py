@@ -36,7 +36,7 @@ def cases_of(
     ----------
     model_id : str
     rungs : sequence of str, optional
-        All that the model's card claims and the budget has, unless given. The references judge the first
+        All that the model can climb and the budget has, unless given. The references judge the first
         variant only: they say nothing of one kernel that another rung does not say sooner.
     variant : str, optional
         All that are exact, unless given. One whose tokens move given more than the latents has no rung
@@ -53,12 +53,13 @@ def cases_of(
     """
     _check("model", model_id, MODELS)
     _check("budget", budget, BUDGETS)
-    climbed = [rung for rung in rungs_of(model_id) if rung in BUDGETS[budget]]
+    given = Case(model_id, "", "", budget, seed, topics=topics, options=options)
+    model = given.model_as_told()
+    climbed = [rung for rung in rungs_of(model) if rung in BUDGETS[budget]]
     for rung in rungs or ():
         _check("rung", rung, RUNGS)
         _check(f"rung of {model_id} at budget {budget}", rung, climbed)
-    given = Case(model_id, "", "", budget, seed, topics=topics, options=options)
-    variants = given.model_as_told().kernels
+    variants = model.kernels
     default = next(iter(variants))
     if variant is not None:
         _check(f"variant of {model_id}", variant, variants)
