@@ -145,12 +145,12 @@ class Books:
 
     Parameters
     ----------
-    folder : Path
+    folder : Path, optional
         Has a file ``<model>.jsonl`` for each model that has records; a line a record.
     """
 
-    def __init__(self, folder: Path = BOOKS):
-        self.folder = folder
+    def __init__(self, folder: Path | None = None):
+        self.folder = folder or BOOKS
 
     def records(self, model_id: str = "*") -> list[Record]:
         """Read the records of a model, or of all; in alphabetical order of their cases."""
