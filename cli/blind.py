@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def validate_blindly(
     name: str, topics: str, options: str, n: int, seed: int, jobs: int | None, out: Path, as_json: bool
-) -> ExitCode:
-    """Audit a model, or a sampler that is ``FILE:NAME``; print and write what became of the mutants."""
+) -> tuple[ExitCode, dict[str, Any]]:
+    """Audit a model, or a sampler that is ``FILE:NAME``; return and, unless as JSON, print what was found."""
     from ..diagnostics.laboratory.blind.audit import OwnSampler, PackageModel, audit
     from ..diagnostics.reports.blind import summary_of, told_of, write_blind_report
 
@@ -26,15 +26,26 @@ def validate_blindly(
     stem = Path(name.rpartition(":")[0]).stem if own else ".".join(filter(None, (name, topics)))
     page = out / f"{stem}.blind.html"
     write_blind_report(page, found)
-    if as_json:
-        print_json(_plain(found) | {"report": page})
-    else:
-        print_table("What noticed mutants", ["test", "mutants"], list(found.killers.items()))
+    if not as_json:
+        print_table(f"What noticed mutants of {name}", ["test", "mutants"], list(found.killers.items()))
         for outcome in found.of("survived"):
             say(f"Nothing noticed {told_of(outcome)}", "red")
         say(summary_of(found))
         say(f"Report: {page}")
-    return ExitCode.DISAGREEMENT if found.of("survived") else ExitCode.OK
+    code = ExitCode.DISAGREEMENT if found.of("survived") else ExitCode.OK
+    return code, _plain(found) | {"report": page}
+
+
+def validate_all_blindly(n: int, seed: int, jobs: int | None, out: Path, as_json: bool) -> ExitCode:
+    """Audit every model and each of its topic sides, one after the other."""
+    from ..zoo.models import combinations
+
+    found = [
+        validate_blindly(name, topics, "", n, seed, jobs, out, as_json) for name, topics in combinations()
+    ]
+    if as_json:
+        print_json([plain for _, plain in found])
+    return max(code for code, _ in found)
 
 
 def _plain(found: "Audit") -> dict[str, Any]:

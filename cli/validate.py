@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .blind import validate_blindly
+from .blind import validate_all_blindly, validate_blindly
 from .console import ExitCode, err, print_json, print_table, say
 from .everything import validate_everything
 from .inputs import Json, Seed, Settings, Topics, options_of
@@ -101,14 +101,19 @@ def validate(
     draws and ranks, and as one HTML page. Exit code 1: a sampler is rejected, or a mutant is not.
     """
     if everything:
-        if name or blind:
-            raise typer.BadParameter("--all takes no model and no --blind")
+        if name:
+            raise typer.BadParameter("--all takes no model")
+        if blind:
+            raise typer.Exit(validate_all_blindly(blind, seed, jobs, out, as_json))
         raise typer.Exit(validate_everything(str(budget), minutes, jobs, out, as_json))
     if not name:
         raise typer.BadParameter("expected the name of a model, or --all")
     if blind:
         own = options_of(name, settings, topics) if ":" not in name else ""
-        raise typer.Exit(validate_blindly(name, topics or "", own, blind, seed, jobs, out, as_json))
+        (code, found) = validate_blindly(name, topics or "", own, blind, seed, jobs, out, as_json)
+        if as_json:
+            print_json(found)
+        raise typer.Exit(code)
     from ..diagnostics.laboratory.archive import Archive
     from ..diagnostics.laboratory.validate import cases_of, judge_case, mutant_cases, survivors, until_killed
     from ..diagnostics.reports.validation import write_validation_report

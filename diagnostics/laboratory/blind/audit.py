@@ -5,6 +5,7 @@ change stands. The kernels run as plain Python, which starts at once and minds b
 goes through all trials: so it is known that they pass, what they cost and in which order to take them.
 """
 
+import ast
 import hashlib
 import json
 import os
@@ -211,7 +212,7 @@ class Target(ABC):
 
 
 class OwnSampler(Target):
-    """Somebody's own sampler: one Python file.
+    """Somebody's own sampler, in one Python file: what is named, and all in the file that it names in turn.
 
     Parameters
     ----------
@@ -233,8 +234,10 @@ class OwnSampler(Target):
 
     @cached_property
     def sites(self) -> list[Site]:
-        """All places in the file."""
-        return python_sites(self.file.name, self.file.read_bytes())
+        """All places of the sampler; what only judges it is left as it is."""
+        source = self.file.read_bytes()
+        used = _used_by(self.attribute, ast.parse(source))
+        return python_sites(self.file.name, source, lambda name: name.partition(".")[0] in used)
 
     def copy(self, folder: Path) -> Path:
         """Copy the Python files beside it, too, which it may import."""
@@ -246,6 +249,23 @@ class OwnSampler(Target):
         """One trial: whatever the target has to say."""
         module = f"{__package__}.trial"
         return [Trial("verdicts", ("-m", module, f"{self.file.name}:{self.attribute}"))]
+
+
+def _used_by(name: str, module: ast.Module) -> set[str]:
+    """Names of the definitions of a module that one of them needs, itself among them."""
+    definitions: dict[str, ast.stmt] = {}
+    for statement in module.body:
+        match statement:
+            case ast.FunctionDef(name=own) | ast.ClassDef(name=own):
+                definitions[own] = statement
+            case ast.Assign(targets=[ast.Name(id=own)]):
+                definitions[own] = statement
+    used, waiting = set(), {name} & definitions.keys()
+    while waiting:
+        used |= waiting
+        nodes = [node for own in waiting for node in ast.walk(definitions[own])]
+        waiting = {node.id for node in nodes if isinstance(node, ast.Name)} & definitions.keys() - used
+    return used
 
 
 class PackageModel(Target):
@@ -366,8 +386,6 @@ def _module(mutation: Mutation) -> str:
 
 def _imported(text: str) -> set[str]:
     """Modules of the package that a test imports."""
-    import ast
-
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bnpzoo."):

@@ -1,7 +1,7 @@
 """One trial: a program before one test, in a process of its own, whose exit code is the answer.
 
 ``python -m bnpzoo.diagnostics.laboratory.blind.trial TARGET``, where TARGET is a case of the ladder as JSON,
-or ``FILE:NAME``: a subject, or a function that yields verdicts.
+or ``FILE:NAME``, a subject. Where the file has a function ``verdicts``, this judges the subject.
 """
 
 import importlib.util
@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 PASSED, REJECTED, BROKEN = 0, 3, 4
@@ -20,21 +21,19 @@ def verdicts_of(target: str) -> Iterable[Any]:
         from ..ladder import Case, climb
 
         return [climb(Case(**json.loads(target)))]
-    return verdicts_on_own(named(target))
+    return verdicts_on_own(*named(target))
 
 
-def named(target: str) -> Any:
-    """Return what a target ``FILE:NAME`` names.
+def named(target: str) -> tuple[ModuleType, Any]:
+    """Return the module of a target ``FILE:NAME``, and what is named.
 
     Raises
     ------
     ValueError
-        There is no such file or name.
+        There is no such name in the file.
     """
     file, _, name = target.rpartition(":")
     path = Path(file)
-    if path.suffix != ".py" or not path.is_file():
-        raise ValueError(f"{file}: expected a Python file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -43,19 +42,19 @@ def named(target: str) -> Any:
     sys.path.insert(0, str(path.parent))
     spec.loader.exec_module(module)
     if not hasattr(module, name):
-        raise ValueError(f"{file}: expected {name!r} in it, a subject or a function that yields verdicts")
-    return getattr(module, name)
+        raise ValueError(f"{file}: expected {name!r} in it, a subject or its class")
+    return module, getattr(module, name)
 
 
-def verdicts_on_own(thing: Any) -> Iterator[Any]:
-    """Verdicts on somebody's own sampler: those that its function yields, or of rungs that any can climb."""
-    if callable(thing) and not isinstance(thing, type) and not hasattr(thing, "transition"):
-        yield from thing()
+def verdicts_on_own(module: ModuleType, thing: Any) -> Iterator[Any]:
+    """Verdicts on somebody's own subject: those of its file, or of the rungs that any can climb."""
+    subject = thing() if isinstance(thing, type) else thing
+    if hasattr(module, "verdicts"):
+        yield from module.verdicts(subject)
         return
     from ..geweke import geweke
     from ..sequential import sequential
 
-    subject = thing() if isinstance(thing, type) else thing
     yield sequential(subject, samples=300)
     yield geweke(subject, draws=1000, chains=40, transitions=50)
 

@@ -146,16 +146,20 @@ OWN = """\
 from types import SimpleNamespace
 
 
-def half(x):
-    return x / 2.0
+class Halves:
+    def half(self, x):
+        return x / 2.0
+
+    def unused(self, x):
+        return more(x)
 
 
-def unused(x):
+def more(x):
     return x + 1
 
 
-def verdicts():
-    is_right = half(8.0) == 4.0
+def verdicts(subject):
+    is_right = subject.half(8.0) == 4.0
     yield SimpleNamespace(passed=is_right, status="passed" if is_right else "rejected")
 """
 
@@ -164,17 +168,16 @@ def verdicts():
 def own(tmp_path):
     file = tmp_path / "own.py"
     file.write_text(OWN)
-    target = OwnSampler(f"{file}:verdicts")
-    target.sites = [site for site in target.sites if site[0].definition in ("half", "unused")]
-    return target
+    return OwnSampler(f"{file}:Halves")
 
 
 def test_an_audit_of_a_program_of_ones_own(own, tmp_path, monkeypatch):
     seen = []
     found = audit(own, 5, 1, tmp_path / "store", 2, lambda *told: seen.append(told))
     fates = {(o.mutation.definition, o.status) for o in found.outcomes}
-    assert ("half", "killed") in fates
-    assert {status for name, status in fates if name == "unused"} == {"survived"}
+    assert ("Halves.half", "killed") in fates
+    assert {status for name, status in fates if name == "more"} == {"survived"}
+    assert {name for name, _ in fates} == {"Halves.half", "more"}
     assert [done for _, done, _ in seen] == [1, 2, 3, 4, 5]
     assert 0.0 < found.score_of_running < 1.0
     assert found.interval[0] < found.score_of_running < found.interval[1]
@@ -208,7 +211,7 @@ def test_a_program_that_is_wrong_from_the_start(own):
 def test_a_mutant_that_goes_on_for_ever(own, monkeypatch):
     monkeypatch.setattr(blind, "LEAST_LIMIT", 1.0)
     monkeypatch.setattr(blind, "SLACK", 0.0)
-    loop = "while x > 4.0:\n        x = x - 2.0\n    return x"
+    loop = "while x > 4.0:\n            x = x - 2.0\n        return x"
     own.file.write_text(OWN.replace("return x / 2.0", loop))
     sites = OwnSampler(own.name).sites
     own.sites = [[m] for site in sites for m in site if m.after == "(x + 2.0)"]
