@@ -1,11 +1,10 @@
-"""Single-point changes of a program, of Python and of Stan: all there are, to draw from.
+"""Single-point changes of a Python program: all there are, to draw from.
 
 Operators, operands and names are swapped, constants and bounds are off by one, branches and statements are
 dropped. What cannot change a law is left as it is: messages, hints of types, checks that only raise.
 """
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -284,66 +283,3 @@ def _kinds_of_names(definition: ast.stmt) -> dict[str, str]:
             case ast.Subscript(value=ast.Name(id=name)):
                 kinds[name] = "array"
     return {name: kinds[name] for name in names if name not in ("self", "cls", "rng", "_")}
-
-
-STAN_TOKEN = re.compile(
-    r'"[^"]*"|\d+\.\d+|\d+|[A-Za-z_]\w*|\+=|<=|>=|==|!=|&&|\|\||\.\*|\./|[-+*/<>;{}()\[\],=~|:^!?\'%]'
-)
-STAN_SWAPPED = {
-    "+": "-", "-": "+", "*": "/", "/": "*", ".*": "./", "./": ".*", "==": "!=", "!=": "==",
-    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
-}  # fmt: skip
-STAN_TYPES = frozenset({
-    "int", "real", "vector", "row_vector", "matrix", "array", "simplex", "void", "lower", "upper", "data",
-    "parameters", "transformed", "model", "generated", "quantities", "functions", "for", "in", "if", "else",
-    "while", "return", "target",
-})  # fmt: skip
-
-
-def stan_sites(file: str, source: bytes) -> list[Site]:
-    """All sites of a Stan file: operators, whole numbers, names, and statements that add to the density."""
-    text = source.decode()
-    code = re.sub(r"//[^\n]*|/\*.*?\*/|#include[^\n]*", lambda m: " " * len(m[0]), text, flags=re.DOTALL)
-    tokens = list(STAN_TOKEN.finditer(code))
-    known = sorted({token[0] for i, token in enumerate(tokens) if _is_stan_name(tokens, i)})
-    sites: list[Site] = []
-
-    def add(start: int, end: int, kind: str, texts: list[str]) -> None:
-        line = text.count("\n", 0, start) + 1
-        where = [len(text[:position].encode()) for position in (start, end)]
-        before = text[start:end]
-        sites.append(
-            [Mutation(file, file.rpartition("/")[2], line, kind, before, new, *where) for new in texts]
-        )
-
-    for i, token in enumerate(tokens):
-        word = token[0]
-        inside_angles = _declares_bounds(code, token.start())
-        if word in STAN_SWAPPED and not inside_angles:
-            add(*token.span(), "operator", [STAN_SWAPPED[word]])
-        elif word.isdigit() and not inside_angles:
-            add(*token.span(), "constant", [str(int(word) + 1), str(max(int(word) - 1, 0))])
-        elif word == "target" and i + 1 < len(tokens) and tokens[i + 1][0] == "+=":
-            add(token.start(), code.index(";", token.start()) + 1, "statement dropped", [";"])
-        elif _is_stan_name(tokens, i) and word in known and len(known) > 1:
-            add(*token.span(), "name", [name for name in known if name != word])
-    return [site for site in sites if site]
-
-
-def _is_stan_name(tokens: Sequence[re.Match[str]], i: int) -> bool:
-    """Whether a token is a variable that is used: neither declared here nor called."""
-    word = tokens[i][0]
-    if not re.fullmatch(r"[A-Za-z_]\w*", word) or word in STAN_TYPES:
-        return False
-    after = tokens[i + 1][0] if i + 1 < len(tokens) else ""
-    before = tokens[i - 1][0] if i else ""
-    is_declared = before in STAN_TYPES - {"in", "return", "if", "else"} or before in (">", "]")
-    return after != "(" and not is_declared
-
-
-def _declares_bounds(code: str, position: int) -> bool:
-    """Whether a position is in the bounds of a declaration, such as ``<lower=0>``."""
-    line = code[code.rfind("\n", 0, position) + 1 : code.find("\n", position)]
-    return bool(re.match(r"\s*(?:array\[[^\]]*\]\s*)?(?:real|int|vector|matrix|simplex)\s*[<\[]", line)) and (
-        "=" not in line or "lower" in line
-    )

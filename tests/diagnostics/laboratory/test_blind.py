@@ -6,8 +6,11 @@ from dataclasses import asdict
 
 import pytest
 from bnpzoo.diagnostics.laboratory.blind import audit as blind
-from bnpzoo.diagnostics.laboratory.blind.audit import EQUIVALENT, OwnSampler, PackageModel, audit, draw
-from bnpzoo.diagnostics.laboratory.blind.changes import python_sites, stan_sites
+from bnpzoo.diagnostics.laboratory.blind import targets
+from bnpzoo.diagnostics.laboratory.blind.audit import audit, draw
+from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
+from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
+from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, OwnSampler, PackageModel
 from bnpzoo.diagnostics.reports.blind import summary_of, write_blind_report
 
 SOURCE = '''\
@@ -209,8 +212,8 @@ def test_a_program_that_is_wrong_from_the_start(own):
 
 
 def test_a_mutant_that_goes_on_for_ever(own, monkeypatch):
-    monkeypatch.setattr(blind, "LEAST_LIMIT", 1.0)
-    monkeypatch.setattr(blind, "SLACK", 0.0)
+    monkeypatch.setattr(targets, "LEAST_LIMIT", 1.0)
+    monkeypatch.setattr(targets, "SLACK", 0.0)
     loop = "while x > 4.0:\n            x = x - 2.0\n        return x"
     own.file.write_text(OWN.replace("return x / 2.0", loop))
     sites = OwnSampler(own.name).sites
