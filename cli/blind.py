@@ -25,6 +25,8 @@ def validate_blindly(
     with _bar() as progress:
         found = audit(target, n, seed, out / "blind", jobs, progress)
     stem = Path(name.rpartition(":")[0]).stem if own else ".".join(filter(None, (name, topics)))
+    if not own:
+        found.save(out / "blind" / f"{stem}.audit")
     page = out / f"{stem}.blind.html"
     write_blind_report(page, found)
     if not as_json:

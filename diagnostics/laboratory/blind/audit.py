@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -71,16 +72,36 @@ class Audit:
     Attributes
     ----------
     target : str
+    law : str
+        Hash of the program; see `Target.law`.
     seed : int
     sites : int
         Places that could be changed.
+    date : str
+        ISO 8601.
     outcomes : list of Outcome
     """
 
     target: str
+    law: str
     seed: int
     sites: int
+    date: str
     outcomes: list[Outcome]
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON."""
+        with replace_on_success(path) as temporary:
+            temporary.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> "Audit":
+        """Read what `save` wrote; ValueError where a file is something else."""
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return cls(**found | {"outcomes": [_read_outcome(one) for one in found["outcomes"]]})
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}: expected a blind audit: {error}") from None
 
     def of(self, status: str) -> list[Outcome]:
         """Outcomes of one status."""
@@ -174,7 +195,12 @@ def audit(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return Audit(target.name, seed, len(target.sites), [future.result() for future in waiting])
+    outcomes = [future.result() for future in waiting]
+    return Audit(target.name, target.law, seed, len(target.sites), date.today().isoformat(), outcomes)
+
+
+def _read_outcome(known: dict[str, Any]) -> Outcome:
+    return Outcome(**known | {"mutation": Mutation(*known["mutation"])})
 
 
 class _Shelf:
@@ -238,7 +264,7 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
         return Outcome(mutation, "equivalent", "", reason, [], 0.0)
     known = shelf.find(repr(mutation))
     if known is not None:
-        return Outcome(**known | {"mutation": Mutation(*known["mutation"])})
+        return _read_outcome(known)
     start = time.perf_counter()
     status, killer, how, passed = "survived", "", "", []
     for trial in trials:
