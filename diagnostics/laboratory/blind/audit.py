@@ -32,8 +32,8 @@ from .trial import PASSED, REJECTED
 NO_TESTS, STOPPED = 5, -1
 """Exit codes: of pytest, and of what ran past its time."""
 
-DEAREST = 150.0
-"""Tests that take more seconds with the right program are left out."""
+DEAREST = 60.0
+"""Trials that take more seconds with the right program are left out."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,8 @@ def _costed(
 ) -> list[Trial]:
     """Put the right program before all trials that some mutation needs; return them from cheap to dear.
 
-    Tests that the right program fails, as they mind whether kernels are compiled, are left out.
+    Left out are those that take too long, and tests that the right program fails, as they mind whether
+    kernels are compiled.
     """
 
     def tried(trial: Trial) -> Trial | None:
@@ -242,6 +243,8 @@ def _costed(
             shelf.put(f"right {trial.name}", known)
         seconds, code, said = known
         failing = [found for line in said for found in re.findall(r"^FAILED (\S+)", line)]
+        if code == STOPPED:
+            return None
         if code != PASSED and not trial.is_pytest:
             raise ValueError(f"{target.name}: the right program does not pass {trial.name}: {said[-1:]}")
         if code != PASSED and not failing:
