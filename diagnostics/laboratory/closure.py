@@ -9,7 +9,7 @@ definition.
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -121,7 +121,12 @@ class Module:
             if not names:
                 core.append(part)
         own = ast.ClassDef(
-            statement.name, statement.bases, statement.keywords, core, statement.decorator_list
+            statement.name,
+            statement.bases,
+            statement.keywords,
+            core,
+            statement.decorator_list,
+            type_params=[],
         )
         self.definitions[statement.name] = Definition((own,), members)
 
@@ -310,7 +315,8 @@ def digest_of(name: Name) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def digest(names: Iterable[Name]) -> str:
+@cache
+def digest(names: frozenset[Name]) -> str:
     """Hash of definitions, wherever they lie."""
     told = sorted((name.name, digest_of(name)) for name in names)
     return hashlib.sha256(repr(told).encode()).hexdigest()
@@ -350,5 +356,5 @@ def _plain(node: Any) -> Any:
 
 def forget() -> None:
     """Read all sources anew."""
-    for cached in (module_named, _references, closure, digest_of):
+    for cached in (module_named, _references, closure, digest_of, digest):
         cached.cache_clear()

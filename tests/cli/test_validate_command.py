@@ -121,7 +121,7 @@ def test_everything_as_far_as_time_goes(run, tmp_path, short_round, blind):
     blind("passed")
     command = ("validate", "--all", "--jobs", "1", "--out", tmp_path, "--minutes", "0")
     result = run(*command)
-    assert result.exit_code == 3
+    assert result.exit_code == 0
     assert "bnpzoo validate lda --rung joint --variant dense --budget ci" in result.stdout
     assert "1 tests of mutants" in result.stdout
 

@@ -200,7 +200,8 @@ def audit(
 
 
 def _read_outcome(known: dict[str, Any]) -> Outcome:
-    return Outcome(**known | {"mutation": Mutation(*known["mutation"])})
+    values: dict[str, Any] = known | {"mutation": Mutation(*known["mutation"])}
+    return Outcome(**values)
 
 
 class _Shelf:
@@ -235,12 +236,12 @@ def _costed(
     """
 
     def tried(trial: Trial) -> Trial | None:
-        known = shelf.find(f"right {trial.name}")
+        known = shelf.find(f"right {trial.arguments}")
         if known is None:
             start = time.perf_counter()
             code, said = _run(target, replace(trial, arguments=_without_x(trial)), None, DEAREST)
             known = [time.perf_counter() - start, code, said]
-            shelf.put(f"right {trial.name}", known)
+            shelf.put(f"right {trial.arguments}", known)
         seconds, code, said = known
         failing = [found for line in said for found in re.findall(r"^FAILED (\S+)", line)]
         if code == STOPPED:

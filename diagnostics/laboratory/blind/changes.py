@@ -6,6 +6,7 @@ dropped. What cannot change a law is left as it is: messages, hints of types, ch
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 
@@ -20,6 +21,8 @@ class Mutation(NamedTuple):
         Function, method or constant that is changed; the name of the block for Stan.
     line : int
         From 1 on.
+    text : str
+        The line, as it is.
     kind : str
     before, after : str
         What is replaced, and by what.
@@ -30,6 +33,7 @@ class Mutation(NamedTuple):
     file: str
     definition: str
     line: int
+    text: str
     kind: str
     before: str
     after: str
@@ -38,8 +42,8 @@ class Mutation(NamedTuple):
 
     @property
     def key(self) -> str:
-        """How it is known in the file of equivalent mutants: lines may move."""
-        return f"{self.file}: {self.definition}: {self.before} -> {self.after}"
+        """How it is known in the file of equivalent mutants, though lines may move."""
+        return f"{self.file}: {self.definition}: {self.text}: {self.before} -> {self.after}"
 
     def apply(self, source: bytes) -> bytes:
         """Return the source of the file with the change in it."""
@@ -81,17 +85,17 @@ def python_sites(file: str, source: bytes, wanted: Callable[[str], bool] = lambd
     wanted : (name) -> bool
         Whether a definition, such as ``f`` or ``Class.method``, may be changed.
     """
-    lines = [0]
-    for line in source.splitlines(keepends=True):
-        lines.append(lines[-1] + len(line))
+    texts = source.splitlines(keepends=True)
+    lines = [0, *accumulate(map(len, texts))]
     sites: list[Site] = []
     for name, statement in _definitions(ast.parse(source), wanted):
         for node, kind, new in _Changes(statement):
             start = lines[node.lineno - 1] + node.col_offset
             end = lines[node.end_lineno - 1] + node.end_col_offset
             before = source[start:end].decode()
+            text = texts[node.lineno - 1].decode().strip()
             made = [
-                Mutation(file, name, node.lineno, kind, before, after, start, end)
+                Mutation(file, name, node.lineno, text, kind, before, after, start, end)
                 for after in dict.fromkeys(new)
                 if after != before
             ]
@@ -146,8 +150,8 @@ class _Changes:
             case ast.FunctionDef():
                 yield from self._block(node.body)
             case ast.If() | ast.While():
-                constants = ["(True)", "(False)"] if isinstance(node, ast.If) else []
-                yield node.test, "branch", [*constants, f"(not ({ast.unparse(node.test)}))"][:2]
+                is_loop = isinstance(node, ast.While)  # which without an end would only be stopped
+                yield node.test, "branch", ["(False)"] if is_loop else ["(True)", "(False)"]
                 yield from self._expression(node.test)
                 yield from self._block([*node.body, *node.orelse])
             case ast.For():
@@ -208,7 +212,8 @@ class _Changes:
             case ast.Constant(value=int(value)):
                 yield node, "constant", [f"({value + 1})", f"({value - 1})"]
             case ast.Constant(value=float(value)):
-                yield node, "constant", [f"({value + 1.0!r})", f"({2.0 * value!r})", f"({-value!r})"]
+                others = {value + 1.0, 2.0 * value, -value} - {value}
+                yield node, "constant", [f"({other!r})" for other in sorted(others)]
             case ast.BinOp():
                 others = SWAPPED.get(type(node.op), ())
                 swapped = [_text(ast.BinOp(node.left, op(), node.right)) for op in others]  # type: ignore[arg-type]

@@ -28,12 +28,11 @@ def stan_sites(file: str, source: bytes) -> list[Site]:
     sites: list[Site] = []
 
     def add(start: int, end: int, kind: str, texts: list[str]) -> None:
-        line = text.count("\n", 0, start) + 1
+        number = text.count("\n", 0, start) + 1
+        line = text.splitlines()[number - 1].strip()
+        own = (file, file.rpartition("/")[2], number, line, kind, text[start:end])
         where = [len(text[:position].encode()) for position in (start, end)]
-        before = text[start:end]
-        sites.append(
-            [Mutation(file, file.rpartition("/")[2], line, kind, before, new, *where) for new in texts]
-        )
+        sites.append([Mutation(*own, new, *where) for new in texts])
 
     for i, token in enumerate(tokens):
         word = token[0]
