@@ -132,7 +132,7 @@ SMALL = {
 
 @pytest.mark.parametrize(
     ("model", "variant", "topics"),
-    [("lda", "sparse", ""), ("hdp", "forced", "pitman-yor"), ("focused", "exact", "")],
+    [("lda", "sparse", ""), ("hdp", "forced", "pitman-yor")],
 )
 @pytest.mark.parametrize("rung", SMALL)
 def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model, variant, topics, rung):
