@@ -120,7 +120,7 @@ def test_a_pickle_holds_a_checked_fit(counts, fitted):
     assert again.fit_["posterior"].identical(fitted.fit_["posterior"])
     assert np.array_equal(again.transform(counts), fitted.transform(counts))
     damaged = fitted.__getstate__()
-    damaged["fit_"] = damaged["fit_"].replace(b"bnpzoo sha256 ", b"bnpzoo sha256 0")
+    damaged["fit_"] = damaged["fit_"][:1000] + b"damage" + damaged["fit_"][1006:]
     with pytest.raises(ResultsError):
         clone(fitted).__setstate__(damaged)
 
