@@ -1,31 +1,31 @@
 """Moves of whole tables: many tokens of a document change their topic together.
 
-A document of group g draws its topics from a Dirichlet process whose base has the weights b_k = prior[g, k],
-and rest[g] for the topics that are not represented. The same law has a Chinese restaurant whose tables choose
-a topic each, for all that sit there. With n_t customers at table t of topic k_t,
+A document of group g draws topics from a Dirichlet process whose base has the weights b_k = prior[g, k], and
+rest[g] for the topics that are not represented. The same law has a Chinese restaurant whose tables choose a
+topic each, for all that sit there. With n_t customers at table t of topic k_t,
 
     p(topics, tables) ∝ prod_t b_{k_t} (n_t - 1)!                                                         (1)
 
 A pass draws the tables, moves their topics, and forgets them:
 
-1. Given the topics, the tokens of a document and topic k sit down in a Chinese restaurant of concentration b_k,
-   which is (1) as a law of the tables: an auxiliary variable, drawn from its full conditional.
+1. Given the topics, the tokens of a document and topic k sit down in a Chinese restaurant of concentration
+   b_k, which is (1) as a law of the tables: an auxiliary variable, drawn from its full conditional.
 2. Given the tables, a table draws its topic from (1) times the probability of its words given all others,
 
-       p(k_t = k) ∝ b_k f(k),    f(k) = prod_w (eta + n_kw)^(c_w) / (V eta + n_k)^(n_t),                   (2)
+       p(k_t = k) ∝ b_k prod_w (eta + n_kw)^(c_w) / (V eta + n_k)^(n_t),                                  (2)
 
    where ^( ) are rising factorials, c_w counts the table's words, and n_kw, n_k the tokens at other tables.
 
 Each is a Gibbs step of the joint law of topics and tables, whose margin is the posterior. The tables stay as
-they are when topics move, so which of them are moved may depend on their sizes: those of one token are left to
-the token pass. A table that chooses a topic not represented has made one draw from the rest of its group's
-stick, as a token that does so has: `open_topic` breaks it. The stick of a topic that a table left empty stays
-represented until `drop_empty_topics` forgets which topic it was of.
+they are when topics move, so which of them move may depend on their sizes: those of one token are left to the
+token pass. A table that chooses a topic not represented has made one draw from the rest of its group's stick,
+as a token that does so has: `open_topic` breaks it. The stick of a topic that a table left empty stays
+represented until the document side forgets, at the end of the sweep, which topic it was of.
 
-Most topics have none of a table's words. With c_k = b_k (V eta)^(n_t) / (V eta + n_k)^(n_t), which depends on the
-table by its size alone, the weights are, up to what all have in common,
+Most topics have none of a table's words. With c_k = b_k (V eta)^(n_t) / (V eta + n_k)^(n_t), which depends on
+the table by its size alone, the weights are, up to a common factor,
 
-    c_k (exp gain_k - 1)    topics in the lists of the words, gain_k = sum_w log (eta + n_kw)^(c_w) / eta^(c_w)
+    c_k (exp gain_k - 1)    topics in lists of the words, gain_k = sum_w log (eta + n_kw)^(c_w) / eta^(c_w)
     c_k                     all topics; visited only when drawn
     rest[g]                 a topic that is not represented yet
 
@@ -43,8 +43,11 @@ from ..toolbox.sides import join_document, leave_document, open_topic
 from ..toolbox.sweeps import finish_sweep
 from ..toolbox.token_pass import find_in_smooth_part, sparse_pass
 
-BLOCK = 64
-"""Tokens a topic, in documents whose tables are moved together: all c_k are counted anew a block and size."""
+HOW_OFTEN = 0.25
+"""Share of the sweeps, drawn at random, in which tables move: measured in ``benchmarks/results.md``."""
+
+TOKENS_A_TOPIC = 64
+"""In a block of documents whose tables move together: all c_k are computed anew a block and size."""
 
 
 class Tables(NamedTuple):
@@ -284,7 +287,7 @@ def table_pass(rng, tokens, documents, topics, scratch):
         while (
             end < n_documents
             and tokens.group[by_group[end]] == group
-            and n_tokens < BLOCK * max(BLOCK, topics.n_topics[0])
+            and n_tokens < TOKENS_A_TOPIC * max(TOKENS_A_TOPIC, topics.n_topics[0])
         ):
             n_tokens += lengths[by_group[end]]
             end += 1
@@ -308,13 +311,17 @@ def table_pass(rng, tokens, documents, topics, scratch):
 
 @kernel
 def table_sweep(rng, state):
-    """One sweep: tokens, whole tables, then both sides; False if it stopped for want of room."""
+    """One sweep: tokens, sometimes whole tables, both sides; False if it stopped for want of room.
+
+    Mutates `state`.
+    """
     tokens, documents, topics, scratch = state
     if scratch.next_document[0] < tokens.group.size:
         if not sparse_pass(rng, tokens, documents, topics, scratch):
             return False
-        scratch.next_document[0] = tokens.group.size
-    if not table_pass(rng, tokens, documents, topics, scratch):
+        if rng.random() < HOW_OFTEN:
+            scratch.next_document[0] = tokens.group.size
+    if scratch.next_document[0] > 0 and not table_pass(rng, tokens, documents, topics, scratch):
         return False
     finish_sweep(rng, tokens, documents, topics, scratch)
     return True
