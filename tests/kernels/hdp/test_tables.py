@@ -11,10 +11,11 @@ from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.kernels.hdp import tables
 from bnpzoo.kernels.lda import documents as finite
 from bnpzoo.kernels.toolbox import dirichlet, sides
+from bnpzoo.kernels.toolbox.sweeps import check, with_room
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.laws import log_sequences
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln, log_softmax
 from scipy.stats import beta
 
@@ -150,3 +151,31 @@ def test_births_and_deaths_of_topics_balance(model_id):
 )
 def test_wrong_births_and_deaths_do_not(model_id, mutant):
     assert abs(log_imbalance(get(model_id).set_to("fixed"), CHANGE[mutant])) > 1e-2
+
+
+def growing_state(roomy):
+    """Two groups of documents by turns, large concentrations, no token seated; `roomy`: with room for all."""
+    model = get("mt_hdp", gamma=50.0, alpha0=9.0, alpha=20.0, eta=ETA)
+    corpus = Design(np.full(30, 20), n_words=5, group=np.arange(30) % 2).corpus(np.arange(600) ** 2 % 5)
+    latents = model.initial_latents(corpus, np.random.default_rng(0))
+    state = model.kernels["whole-tables"].load(latents, corpus, model)
+    return with_room(with_room(with_room(state))) if roomy else state
+
+
+def test_growth_does_not_change_the_draws():
+    ends, stops = [], []
+    for state in (growing_state(roomy=False), growing_state(roomy=True)):
+        rng, stopped = np.random.default_rng(6), []
+        for _ in range(12):
+            while not tables.table_sweep(rng, state):
+                stopped.append(int(state.scratch.next_document[0]))
+                state = with_room(state)
+            check(state)
+        ends.append(state)
+        stops.append(stopped)
+    assert max(stops[0]) >= ends[0].tokens.group.size  # while tables moved
+    assert not stops[1]
+    k = int(ends[0].topics.n_topics[0])
+    assert k == ends[1].topics.n_topics[0] > 64
+    assert_array_equal(ends[0].tokens.topic, ends[1].tokens.topic)
+    assert_array_equal(ends[0].documents.prior[:, :k], ends[1].documents.prior[:, :k])
