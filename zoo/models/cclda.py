@@ -93,7 +93,6 @@ class Cclda(FiniteFamily):
             "an alpha of its own.",
         ),
         tags=("parametric", "several collections"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     n_topics: int = option(10, small=2, benchmark=100)

@@ -107,7 +107,6 @@ class Focused(TwoSidedModel):
             "The conditional of gamma depends on the topics without tokens; they are integrated out.",
         ),
         tags=("nonparametric", "single corpus", "document lengths are data"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = (

@@ -109,7 +109,6 @@ class SparseTransfer(TwoSidedModel):
             "instead of 2.34, and up to 0.45, with lengths of documents.",
         ),
         tags=("nonparametric", "several collections", "sparse"),
-        evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = (

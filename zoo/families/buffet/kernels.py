@@ -95,7 +95,14 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
             return state
 
         kernel = Kernel(
-            load, step, _snapshot, own_setup.check, sweep, about=about, with_room=own_setup.with_room
+            load,
+            step,
+            _snapshot,
+            own_setup.check,
+            sweep,
+            about=about,
+            token_step="augmented",
+            with_room=own_setup.with_room,
         )
         return replace(kernel, **fields)
 

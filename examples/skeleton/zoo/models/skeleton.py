@@ -78,7 +78,6 @@ class Skeleton(Model):
             "one, its group. The paper fixes alpha and eta; here each may have a prior.",
         ),
         tags=("parametric", "several collections"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     n_topics: int = option(10, small=2, benchmark=100)
