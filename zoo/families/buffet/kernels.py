@@ -11,6 +11,7 @@ from ....kernels.buffet.state import SparseTransferState
 from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
+from ..topics import dirichlet_counts
 from .ibp import first_rows, log_reach
 
 
@@ -97,8 +98,9 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
             return state
 
         kernel = Kernel(
-            load, step, _snapshot, own_setup.check, sweep, about=about, with_room=own_setup.with_room
-        )
+            load, step, _snapshot, own_setup.check, sweep, about=about, with_room=own_setup.with_room,
+            counts=dirichlet_counts,
+        )  # fmt: skip
         return replace(kernel, **fields)
 
     return {
