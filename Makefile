@@ -13,8 +13,10 @@ help:  ## Show what can be made
 demo: $(INSTALLED)  ## One model, three back ends, one report (at most 10 minutes)
 	$(BIN)/bnpzoo demo
 
-test: $(INSTALLED)  ## Run the tests (about half an hour on two cores)
-	$(BIN)/python -m pytest
+JOBS := 2
+
+test: $(INSTALLED)  ## Run the tests (about a quarter of an hour on two cores)
+	$(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 
 lint: $(INSTALLED)  ## Check style, format and types
 	$(BIN)/ruff check

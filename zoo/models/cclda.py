@@ -10,6 +10,7 @@ from scipy.special import betaln, gammaln
 
 from ...kernels.lda import cclda as sweeps
 from ...kernels.lda.cclda import CcldaState
+from ...kernels.toolbox import sides
 from ..contract import (
     Card,
     Design,
@@ -257,20 +258,13 @@ class Cclda(FiniteFamily):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        cclda = room(sweeps)
+        cclda, own_sides = room(sweeps), room(sides)
 
         def load(latents: Latents, corpus: Corpus, model: Cclda) -> CcldaState:
+            group = model.groups(corpus.group, corpus.n_documents)
+            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, group, latents["z"])
             return cclda.make_state(
-                corpus.words,
-                corpus.doc_ptr,
-                model.groups(corpus.group, corpus.n_documents),
-                corpus.n_groups,
-                corpus.n_words,
-                model.n_topics,
-                latents["z"],
-                latents["own"],
-                latents,
-                prior_arrays(model),
+                tokens, corpus.n_groups, corpus.n_words, model.n_topics, latents, prior_arrays(model)
             )
 
         def step(rng: np.random.Generator, state: CcldaState) -> CcldaState:

@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from ...kernels.buffet import focused as sweeps
 from ...kernels.buffet.focused import FocusedState
+from ...kernels.toolbox import sides
 from ..contract import (
     Card,
     Design,
@@ -295,19 +296,12 @@ class Focused(TwoSidedModel):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        focused = room(sweeps)
+        focused, own_sides = room(sweeps), room(sides)
 
         def load(latents: Latents, corpus: Corpus, model: Focused) -> FocusedState:
-            return focused.make_state(
-                corpus.words,
-                corpus.doc_ptr,
-                corpus.n_words,
-                latents["z"],
-                latents["strength"],
-                latents["inclusion"],
-                {name: latents[name] for name in ("alpha", "gamma", "eta")},
-                prior_arrays(model),
-            )
+            one_prior = np.zeros(corpus.n_documents, np.int64)
+            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, one_prior, latents["z"])
+            return focused.make_state(tokens, corpus.n_words, latents, prior_arrays(model))
 
         def make(sweep: Callable[..., bool], exact: bool, about: str) -> Kernel:
             def step(rng: np.random.Generator, state: FocusedState) -> FocusedState:
