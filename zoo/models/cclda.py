@@ -23,6 +23,7 @@ from ..contract import (
     Quantities,
     Reference,
     Room,
+    WordCounts,
 )
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
@@ -159,6 +160,13 @@ class Cclda(FiniteFamily):
         """No token has a topic."""
         return super().unseated(corpus) | {"own": np.zeros(corpus.n_tokens, np.int64)}
 
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`; all words are shared."""
+        return super().documents_started(labels, hyper, corpus) | {"own": np.zeros(corpus.n_tokens, np.int64)}
+
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
         """Log probability of ``z`` and ``own``, all proportions integrated out."""
         cell = corpus.group_of_doc[corpus.doc_of] * self.n_topics + latents["z"]
@@ -236,10 +244,16 @@ class Cclda(FiniteFamily):
         return (tokens[1] + gamma1) / (tokens.sum(axis=0) + gamma0 + gamma1)
 
     @override
-    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, ``share_own``, of all tokens."""
         share = latents["own"].mean() if corpus.n_tokens else 0.0
-        return super().quantities(latents, corpus, probes) | {"share_own": np.asarray(share, float)}
+        return super().quantities(latents, corpus, probes, counts) | {"share_own": np.asarray(share, float)}
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:

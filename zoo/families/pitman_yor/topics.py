@@ -123,6 +123,21 @@ class PitmanYor(TopicSide):
         return {"association": np.full(corpus.n_tokens, -1)}
 
     @override
+    def started(self, z: np.ndarray, n_topics: int, corpus: Corpus) -> Latents:
+        """See `TopicSide.started`: one table for each word of a topic in a group."""
+        cells = _restaurants(z, n_topics, Design.of(corpus)) * corpus.n_words + corpus.words
+        heads = np.unique(cells, return_index=True)[1]
+        association = np.full(z.size, -1)
+        if not self.transformed:
+            association[heads] = corpus.words[heads]
+            return {"association": association}
+        group, associations = _token_groups(corpus)[heads], self.associations_of(corpus)
+        for g in np.unique(group):
+            own = heads[group == g]
+            association[own] = np.ravel(associations.matrix(g)[corpus.words[own]].argmax(axis=1))
+        return {"association": association}
+
+    @override
     def draw_words(
         self, latents: Latents, n_topics: int, design: Design, rng: np.random.Generator
     ) -> tuple[np.ndarray, Latents]:
