@@ -1,6 +1,6 @@
-"""Says which folders are packages: all of those of the rooms, at the same place under ``bnpzoo``,
-and ``estimators`` as ``bnpzoo.sklearn``: a folder called sklearn here would shadow scikit-learn.
+"""Says which folders are packages: all of those of the rooms, at the same place under ``bnpzoo``.
 
+The folder ``estimators`` is ``bnpzoo.sklearn``: one called sklearn here would shadow scikit-learn.
 Everything else is in pyproject.toml, which cannot say this: there, packages are either found or renamed.
 """
 

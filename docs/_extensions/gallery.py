@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bnpzoo.diagnostics.laboratory.archive import Books, strongest
+from bnpzoo.diagnostics.laboratory.ladder import RUNGS
 from bnpzoo.zoo.contract import Model, Prior
 from bnpzoo.zoo.families.two_sided import TwoSidedModel
 from bnpzoo.zoo.models import MODELS, get
@@ -79,13 +81,23 @@ def model_page(model: Model) -> Iterator[str]:
     references = "a NumPyro and a Stan program" if model.reference is not None else "none"
     yield f"Reference programs for general samplers: {references}.\n"
     yield "## Evidence\n"
-    yield f"The test suite climbs these rungs of the ladder: {', '.join(card.evidence) or 'none'}. "
-    yield "What came of each is on [the page of evidence](../evidence.md).\n"
+    yield "Rungs of the ladder that today's samplers have passed (✓), failed (✗) or not been put before (·). "
+    yield "All figures are on [the page of evidence](../evidence.md).\n"
+    yield from _table(["variant", *RUNGS], _marks(model))
     if card.errata:
         yield "## Where it departs from the printed source\n"
         yield from (f"- {erratum}" for erratum in card.errata)
         yield ""
     yield f"## Reference\n\n{card.citation} (`{card.bibtex_key}`)"
+
+
+def _marks(model: Model) -> Iterator[list[str]]:
+    """One row a sampler: its verdicts in the package's books that are of today's code."""
+    found = strongest(Books().records(model.card.id))
+    for variant in model.kernels:
+        own = [found.get((model.card.id, variant, rung)) for rung in RUNGS]
+        marks = ["·" if record is None else "✓" if record.status == "passed" else "✗" for record in own]
+        yield [f"`{variant}`", *marks]
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
