@@ -215,7 +215,7 @@ class Dirichlet(TopicSide):
     parameters: ClassVar[tuple[str, ...]] = ("phi", "eta")
     stan_folder: ClassVar[str] = "topics/dirichlet"
 
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
 
     @override
     def draw_words(
