@@ -67,21 +67,15 @@ def neighbours(n_words: int, n_groups: int) -> Associations:
     return Associations.of([np.eye(n_words), *become])
 
 
-DESIGN = Design(
-    np.array([4, 1, 0, 3, 2, 6, 2]),
-    n_words=5,
-    group=np.array([0, 2, 1, 0, 0, 1, 2]),
-    associations=neighbours(5, 3),
-)
+LENGTHS, GROUPS = [4, 1, 0, 3, 2, 6, 2], [0, 2, 1, 0, 0, 1, 2]
+
+DESIGN = Design(np.array(LENGTHS), n_words=5, group=np.array(GROUPS), associations=neighbours(5, 3))
 """Small enough to be fast, and without symmetry: documents, words, groups and, before tests, topics differ in
 number; groups are not contiguous, but two documents of one come in a row; a document is empty, and one has a
 single token."""
 
 LONG = Design(
-    np.append(DESIGN.doc_lengths, 120),
-    n_words=5,
-    group=np.append(DESIGN.group, 2),
-    associations=DESIGN.associations,
+    np.array([*LENGTHS, 120]), n_words=5, group=np.array([*GROUPS, 2]), associations=neighbours(5, 3)
 )
 """With a document of so many tokens that tables are drawn in another way; for compiled sweeps."""
 
