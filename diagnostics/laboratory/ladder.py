@@ -1,8 +1,8 @@
 """A sampler of the zoo before a rung of the ladder: on which data, with which settings."""
 
 import hashlib
-import inspect
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._version import __version__
-from ...zoo.contract import Design, Kernel, Model
+from ...zoo.contract import Design, Kernel, Model, Reference
 from ...zoo.corpus.associations import Associations
-from ...zoo.models import MODELS, get
+from ...zoo.inference.stan import program_text
+from ...zoo.models import get
+from .closure import Name, closure, digest
 from .geweke import geweke
 from .movement import check_movement, one_at_a_time
 from .mutants.registry import mutant_by_id
@@ -39,6 +40,8 @@ RUNG_TITLES = {
     "sbc": "Simulation-based calibration",
     "reference": "Kernel, NumPyro and Stan on one corpus",
 }
+
+type Progress = Callable[[int, int], None]
 
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "ci": {
@@ -102,6 +105,16 @@ REFERENCE_TRUNCATIONS = {False: (6, 10), True: (4, 5)}
 In a buffet of mass a, d documents have on average d (a / (a + 1))^(k + 1) (a + 1) topics beyond the k largest
 sticks: 0.0034 for 4 documents, a = 0.3 and k = 4.
 """
+
+
+CHOSEN = (
+    Name("diagnostics.laboratory.ladder", "BUDGETS"),
+    Name("diagnostics.laboratory.ladder", "JUDGES"),
+    Name("diagnostics.laboratory.mutants.registry", "MUTANTS"),
+    Name("zoo.families.topic_sides", "TOPIC_SIDES"),
+    Name("zoo.models", "MODELS"),
+)
+"""Tables from which a case chooses: what it chose counts, and not what it might have chosen."""
 
 
 @dataclass(frozen=True)
@@ -186,26 +199,26 @@ class Case:
         return model.set_to(purpose).replaced(**model.kernel(self.variant).requires)
 
     @property
-    def design(self) -> Design:
-        """Of the data, and of the states, that its rung draws."""
-        if self.rung == "oracle":
-            return Design.of(MICRO)
-        if self.rung == "reference":
-            return REFERENCE_DESIGNS[self.make_model().require_reference().largest_truncation is not None]
-        takes_lengths = type(self.make_model()).simulate_lengths is Model.simulate_lengths
-        return LONG if self.rung == "sbc" and takes_lengths else DESIGN
+    def definitions(self) -> frozenset[Name]:
+        """What of the package has a part in the result; settings and mutants count by their values."""
+        parts = (type(part) for part in self.model_as_told().parts())
+        return closure((climb, JUDGES[self.rung], Case, *parts), without=CHOSEN)
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all that the result depends on: settings, kernels, the classes of the model, version."""
-        digest = hashlib.sha256()
-        data = (self.design, MICRO.words)
-        for part in (self, self.settings, data, self.make_model(), source_hash(*self.changes), __version__):
-            digest.update(repr(part).encode())
-        for cls in (base for part in self.model_as_told().parts() for base in type(part).__mro__):
-            if cls.__module__.startswith(Model.__module__.rpartition(".")[0]):
-                digest.update(Path(inspect.getfile(cls)).read_bytes())
-        return digest.hexdigest()[:16]
+        """Hash of all that the result depends on: definitions, the Stan program, settings and changes.
+
+        Raises
+        ------
+        ValueError
+            A change does not apply to the kernels.
+        """
+        parts = [digest(self.definitions), repr((self, self.settings, self.changes))]
+        if self.mutant:
+            source_hash(*self.changes)
+        if self.rung == "reference":
+            parts.append(stan_tokens(self.model_as_told().require_reference()))
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 @cache
@@ -213,11 +226,18 @@ def _kernels(model: Model, changes: tuple[Change, ...]) -> dict[str, Kernel]:
     return model.kernels_in(load_room(*changes))
 
 
+def stan_tokens(reference: Reference) -> str:
+    """Stan program of a reference with its includes; comments and white space are left out."""
+    program = program_text(reference.stan_program, reference.stan_includes)
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", program, flags=re.DOTALL)
+    return " ".join(re.findall(r"\w+|\S", code))
+
+
 class CaseSubject(ModelSubject):
     """The sampler of a case as a `Subject`; of `model` where given, which has other hyperparameters fixed."""
 
-    def __init__(self, case: Case, model: Model | None = None):
-        super().__init__(model or case.make_model(), case.design, case.variant)
+    def __init__(self, case: Case, design: Design = DESIGN, model: Model | None = None):
+        super().__init__(model or case.make_model(), design, case.variant)
         self.case = case
         self.name = case.subject
 
@@ -227,42 +247,24 @@ class CaseSubject(ModelSubject):
         return _kernels(self.model, self.case.changes)[self.case.variant]
 
 
-def rungs_of(model_id: str) -> list[str]:
-    """Rungs that a model is made for, by its card; from cheap to dear."""
-    return [rung for rung in RUNGS if rung in MODELS[model_id].card.evidence]
+def rungs_of(model: Model) -> list[str]:
+    """Rungs that a model can climb, from cheap to dear: there may be no reference."""
+    return [rung for rung in RUNGS if rung != "reference" or model.reference is not None]
 
 
-def climb(
-    case: Case, store: Path | None = None, progress: Callable[[int, int], None] | None = None
-) -> Verdict:
-    """Judge a sampler on one rung.
+def _joint(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    judge = balance if case.kernel.token_step == "reversible" else joint
+    return judge(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
 
-    Parameters
-    ----------
-    case : Case
-    store : Path, optional
-        Folder for what the rung may take up after an interruption.
-    progress : (done, total) -> None, optional
-    """
-    common = {"seed": case.seed, "progress": progress, **case.settings}
-    match case.rung:
-        case "joint":
-            judge = balance if case.kernel.token_step == "reversible" else joint
-            return judge(
-                case.subject, case.kernel, case.make_model(), case.design, seed=case.seed, **case.settings
-            )
-        case "oracle":
-            subject = CaseSubject(case)
-            return agrees_with_oracle(subject, Oracle.of_model(subject.model, MICRO), MICRO, **common)
-        case "sequential":
-            return one_by_one(CaseSubject(case), **common)
-        case "geweke":
-            return geweke(CaseSubject(case), **common)
-        case "sbc":
-            return sbc(CaseSubject(case), store=store, **common)
-        case "reference":
-            return _beside_references(case, store=store, **common)
-    raise ValueError(f"no rung {case.rung!r}; there are {', '.join(RUNGS)}")
+
+def _oracle(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    subject = CaseSubject(case, Design.of(MICRO))
+    oracle = Oracle.of_model(subject.model, MICRO)
+    return agrees_with_oracle(subject, oracle, MICRO, seed=case.seed, progress=progress, **case.settings)
+
+
+def _sequential(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    return one_by_one(CaseSubject(case), seed=case.seed, progress=progress, **case.settings)
 
 
 @reports_broken("sequential")
@@ -288,7 +290,7 @@ def one_by_one(
     **settings
         Of `sequential`.
     """
-    alone = [CaseSubject(subject.case, model) for _, model in one_at_a_time(subject.model)]
+    alone = [CaseSubject(subject.case, model=model) for _, model in one_at_a_time(subject.model)]
     rng = np.random.default_rng(seed)
     for form in (subject, *alone):
         check_movement(form, rng)
@@ -306,11 +308,54 @@ def one_by_one(
     return replace(verdicts[0], false_alarm_rate=false_alarm_rate)
 
 
-def _beside_references(case: Case, *, seed: int, **settings: Any) -> Verdict:
-    """Verdict on a sampler and the references, given one corpus."""
+def _geweke(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    return geweke(CaseSubject(case), seed=case.seed, progress=progress, **case.settings)
+
+
+def _sbc(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    lengths_are_data = type(case.make_model()).simulate_lengths is not Model.simulate_lengths
+    subject = CaseSubject(case, DESIGN if lengths_are_data else LONG)
+    return sbc(subject, store=store, seed=case.seed, progress=progress, **case.settings)
+
+
+def _reference(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
     model = case.make_model()
-    corpus = model.simulate(case.design, np.random.default_rng(seed)).corpus
-    truncations = REFERENCE_TRUNCATIONS[model.require_reference().largest_truncation is not None]
+    enumerates = model.require_reference().largest_truncation is not None
+    design = REFERENCE_DESIGNS[enumerates]
+    corpus = model.simulate(design, np.random.default_rng(case.seed)).corpus
     return agrees_with_references(
-        case.subject, model, corpus, case.variant, truncations=truncations, seed=seed, **settings
+        case.subject,
+        model,
+        corpus,
+        case.variant,
+        truncations=REFERENCE_TRUNCATIONS[enumerates],
+        seed=case.seed,
+        store=store,
+        progress=progress,
+        **case.settings,
     )
+
+
+JUDGES: dict[str, Callable[[Case, Path | None, Progress | None], Verdict]] = {
+    "joint": _joint,
+    "oracle": _oracle,
+    "sequential": _sequential,
+    "geweke": _geweke,
+    "sbc": _sbc,
+    "reference": _reference,
+}
+
+
+def climb(case: Case, store: Path | None = None, progress: Progress | None = None) -> Verdict:
+    """Judge a sampler on one rung.
+
+    Parameters
+    ----------
+    case : Case
+    store : Path, optional
+        Folder for what the rung may take up after an interruption.
+    progress : (done, total) -> None, optional
+    """
+    if case.rung not in JUDGES:
+        raise ValueError(f"no rung {case.rung!r}; there are {', '.join(RUNGS)}")
+    return JUDGES[case.rung](case, store, progress)

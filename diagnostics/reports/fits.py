@@ -82,7 +82,13 @@ def check_page(path: str | Path) -> None:
 
 
 def write_page(path: str | Path, template: str, **values: Any) -> None:
-    """Write an HTML file from a template, whole or not at all; all text in `values` is escaped."""
+    """Write an HTML file from a template, whole or not at all; see `rendered`."""
+    with replace_on_success(path) as temporary:
+        temporary.write_text(rendered(template, **values), encoding="utf-8")
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Fill a template in; all text in `values` is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -90,9 +96,7 @@ def write_page(path: str | Path, template: str, **values: Any) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    html = environment.get_template(template).render(values)
-    with replace_on_success(path) as temporary:
-        temporary.write_text(html, encoding="utf-8")
+    return environment.get_template(template).render(values)
 
 
 def _by_severity(comparison: Comparison) -> list[Row]:

@@ -57,7 +57,6 @@ class Hdp(HdpFamily):
             ),
         ),
         tags=("nonparametric", "single corpus"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES

@@ -59,7 +59,6 @@ class Lda(LdaFamily):
             ),
         ),
         tags=("parametric", "single corpus"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES

@@ -60,7 +60,6 @@ class MtHdp(HdpFamily):
             Equation("Section 2.3", r"\phi_k \sim \mathrm{Dir}_V(\eta)", "word distribution of a topic"),
         ),
         tags=("nonparametric", "several collections"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES

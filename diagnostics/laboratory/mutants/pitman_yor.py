@@ -137,7 +137,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "state",
         "return p * (base.eta[0] + count)",
         "return base.eta[0] + count",
-        "what a table sends for does not depend on how often that becomes its word",
+        "the dish of a table does not depend on how often that becomes its word",
         concerns=(Tpyp,),
     ),
     _mutant(
@@ -187,9 +187,9 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "new-topic-too-likely",
         "tokens",
-        "unknown = rest * row_sum(orders, cell) / restaurants.n_words[0]",
-        "unknown = rest * row_sum(orders, cell)",
-        "the weight of a new topic lacks the probability 1/V of what its table sends for",
+        "unknown = rest * row_sum(dishes, cell) / restaurants.n_words[0]",
+        "unknown = rest * row_sum(dishes, cell)",
+        "the weight of a new topic lacks the probability 1/V of the dish of its table",
         concerns=(HdpFamily,),
     ),
     _mutant(

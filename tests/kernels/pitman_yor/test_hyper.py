@@ -87,7 +87,7 @@ def test_moves_look_at_the_tables(monkeypatch):
     np.testing.assert_array_equal(seen[0].tables, [2, 4])
     assert seen[0].discount == 0.6
     np.testing.assert_array_equal(seen[1].totals, [6])
-    np.testing.assert_array_equal(seen[1].size, [1, 5])  # tables that sent for word 1, and for word 0
+    np.testing.assert_array_equal(seen[1].size, [1, 5])  # tables whose dish is word 1, and word 0
     np.testing.assert_array_equal(seen[1].how_often, [1, 1])
     assert seen[1].n_words == 2.0
 

@@ -27,6 +27,7 @@ from ..contract import (
     Reference,
     Room,
     Simulation,
+    WordCounts,
 )
 from ..corpus import Corpus, CorpusError
 from ..families.collapsed import prior_arrays
@@ -78,7 +79,6 @@ class Skeleton(Model):
             "one, its group. The paper fixes alpha and eta; here each may have a prior.",
         ),
         tags=("parametric", "several collections"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     n_topics: int = option(10, small=2, benchmark=100)
@@ -251,7 +251,13 @@ class Skeleton(Model):
         return FrozenTopics(words / words.sum(axis=1, keepdims=True), prior)
 
     @override
-    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
         probes = probes or Probes.of(corpus)
         z, topics = latents["z"], self.frozen_topics(latents, corpus)
         theta = topics.prior / topics.prior.sum(axis=1, keepdims=True)
