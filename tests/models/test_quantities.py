@@ -17,9 +17,25 @@ from scipy import stats
 from scipy.integrate import quad
 
 LOG2 = math.log(2.0)
+
+SPELLED_OUT = [
+    "lda",
+    "group_lda",
+    "cclda",
+    "hdp",
+    "mt_hdp",
+    "sparse_transfer",
+    "focused",
+    "pyp",
+    "hpyp",
+    "tpyp",
+]
+"""Models whose laws are written out here."""
+
 NAMES = {
     f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
     for model_id, topics in combinations()
+    if model_id in SPELLED_OUT
 } | {
     "lda with an alpha a topic": ("lda", {"symmetric": False}),
     "sparse_transfer, lengths of documents": ("sparse_transfer", {"lengths": "document"}),
