@@ -245,7 +245,7 @@ class Dirichlet(TopicSide):
     stan_folder: ClassVar[str] = "topics/dirichlet"
     moves_whole_tables: ClassVar[bool] = True
 
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
 
     @override
     def draw_words(

@@ -115,7 +115,7 @@ class Focused(TwoSidedModel):
     )
 
     alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.3, benchmark=5.0)
-    gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
+    gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, prior=Gamma(3.0, 2.0), benchmark=0.5)
     topics: TopicSide = Dirichlet()
 
     @property
