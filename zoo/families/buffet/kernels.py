@@ -12,6 +12,7 @@ from ....kernels.toolbox import sides
 from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
+from ..topics import dirichlet_counts
 from .ibp import first_rows, log_reach
 
 
@@ -103,6 +104,7 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
             about=about,
             token_step="augmented",
             with_room=own_setup.with_room,
+            counts=dirichlet_counts,
         )
         return replace(kernel, **fields)
 
