@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ....zoo.models import MODELS
+from ....zoo.models import MODELS, combinations
 from .. import closure
 from ..ladder import Case, stan_tokens
 from ..validate import cases_of
@@ -35,10 +35,11 @@ ASIDE = ("check", "_check", "memory_of")
 OUTSIDE = ("tests/golden", "tests/fuzz", "tests/cli", "tests/test_", "tests/models", "tests/diagnostics")
 """Tests that say nothing of the law of a model, or not of this one; golden draws notice any change at all."""
 
+STAN = "tests/zoo/test_stan.py"
 OF_REFERENCES = re.compile("stan|bridge|references")
-"""Names of the files with tests of all references."""
+"""Tests of the Stan programs, and names of all files with tests of references."""
 
-SLACK, LEAST_LIMIT = 6.0, 30.0
+SLACK, LEAST_LIMIT = 6.0, 120.0
 """A trial may take so many times what it takes with the right program, and at least so many seconds."""
 
 
@@ -252,7 +253,7 @@ class PackageModel(Target):
         """Copy the package, and its tests where they are."""
         package = folder / "bnpzoo"
         for path in closure.PACKAGE.iterdir():
-            if path.name in ("kernels", "zoo", "diagnostics", "stan", "cli", "tests"):
+            if path.name in ("kernels", "zoo", "diagnostics", "estimators", "stan", "cli", "tests"):
                 shutil.copytree(path, package / path.name)
             elif path.is_file() and path.suffix in (".py", ".toml", ".typed", ""):
                 package.mkdir(exist_ok=True)
@@ -280,8 +281,10 @@ class PackageModel(Target):
         """Return tests of the model, of its references, and those that name the module that is changed."""
         folder = closure.PACKAGE / "tests"
         own = self.cases[0].model
-        others = [f"not {name}" for name in MODELS if own in name and name != own]
-        chosen = " and ".join([own, *others])
+        topics = self.cases[0].topics
+        others = [name for name in MODELS if own in name and name != own]
+        sides = [] if topics else [side for model, side in combinations() if model == own and side]
+        chosen = " and ".join([own, *filter(None, [topics]), *(f"not {name}" for name in others + sides)])
         found = []
         for path in sorted(folder.rglob("test_*.py")):
             file = path.relative_to(closure.PACKAGE).as_posix()
@@ -290,7 +293,8 @@ class PackageModel(Target):
             elif file == "tests/models/test_models.py":
                 found.append(_pytest(file, chosen, _is_python))
             elif OF_REFERENCES.search(path.name):
-                found.append(_pytest(file, f"{chosen} and not pystan", _is_of_references))
+                twins = " and twins and not pystan" if file == STAN else ""  # one program, on one Stan
+                found.append(_pytest(file, chosen + twins, _is_of_references))
             elif not file.startswith(OUTSIDE):
                 named = _imported(path.read_text(encoding="utf-8"))
                 found.append(_pytest(file, "", lambda m, named=named: _module(m) in named))
