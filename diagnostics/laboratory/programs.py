@@ -1,7 +1,7 @@
 """A NumPyro program of anybody's as a subject: calibration of models that are no topic models."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -48,9 +48,8 @@ class NumpyroProgram:
         tune: int = 200,
         name: str | None = None,
     ):
-        self.program = program
+        self.program = partial(program, **(arguments or {}))  # fixed when the program is compiled
         self.observed = tuple(observed)
-        self.arguments = dict(arguments or {})
         self.tune = tune
         self.name = name or program.__name__
 
@@ -78,7 +77,7 @@ class NumpyroProgram:
         chain = self._chain
         chain.post_warmup_state = None
         while True:
-            chain.run(_key(rng), **self.arguments, **data)
+            chain.run(_key(rng), **data)
             chain.post_warmup_state = state = chain.last_state
             draws = {site: np.asarray(values) for site, values in chain.get_samples().items()}
             for i in range(BLOCK):
@@ -92,7 +91,7 @@ class NumpyroProgram:
 
     def _sites(self, rng: np.random.Generator, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
         program = handlers.seed(handlers.substitute(self.program, data=dict(given)), _key(rng))
-        trace = handlers.trace(program).get_trace(**self.arguments)
+        trace = handlers.trace(program).get_trace()
         return {
             name: np.asarray(site["value"])
             for name, site in trace.items()
@@ -112,7 +111,7 @@ class NumpyroProgram:
     @cached_property
     def _log_joint(self) -> Callable[[dict[str, Any], dict[str, Any]], jax.Array]:
         def log_joint(latents: dict[str, Any], data: dict[str, Any]) -> jax.Array:
-            return jnp.asarray(log_density(self.program, (), self.arguments | data, latents)[0])
+            return jnp.asarray(log_density(self.program, (), data, latents)[0])
 
         return jax.jit(log_joint)
 

@@ -35,6 +35,11 @@ def test_what_it_draws_and_measures():
     assert data["y"].shape == (3,)
     expected = stats.norm.logpdf(latents["mu"]) + stats.norm.logpdf(data["y"], latents["mu"]).sum()
     assert own.quantities(latents, data)["log_joint"] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.heavy
+def test_its_chain_has_the_posterior_as_its_law():
+    own, rng = subject(right), np.random.default_rng(0)
     y = {"y": np.array([1.0, 2.0, 0.0], np.float32)}
     draws = np.array([moved["mu"] for moved in islice(own.transitions(rng, None, y), 1000)])
     # The posterior is N(3/4, 1/4). 5 standard errors of a chain with at least 150 effective draws.
@@ -48,6 +53,7 @@ def test_a_site_that_is_not_there():
         own.draw_latents(np.random.default_rng(0))
 
 
+@pytest.mark.heavy
 def test_calibration():
     """A false alarm has a probability of 1e-5; so much does the wrong program understate its errors."""
     verdicts = {p.__name__: sbc(subject(p), replications=60, draws=15, thin=2) for p in (right, wrong)}
