@@ -158,7 +158,7 @@ def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
     page = evidence.evidence_page(archive.records())
     assert page.count("popovertarget") == 2
     assert '<button class="mark passed" popovertarget="hdp-sparse-joint-ci"' in page
-    assert f"3 conditionals, within 3. Budget ci, {records[0].date[:10]}, 0 s" in page
+    assert f"3 conditionals, within 3. Budget ci, {records[0].date[:10]}, " in page
     assert "&lt;b&gt;expected" in page
     model = get("hdp")
     n = sum((mutant.variant or next(iter(model.kernels))) == "sparse" for mutant in mutants_of(model))
