@@ -32,8 +32,8 @@ from .trial import PASSED, REJECTED
 NO_TESTS, STOPPED = 5, -1
 """Exit codes: of pytest, and of what ran past its time."""
 
-DEAREST = 100.0
-"""Trials that take more seconds with the right program are left out."""
+DEAREST, LONGEST = 100.0, 900.0
+"""Tests and rungs that take more seconds with the right program are left out."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Outcome:
     status : {"killed", "crashed", "survived", "equivalent"}
         ``crashed``: it does not run, or not to its end.
     killer : str
-        Name of the trial that noticed.
+        Name of the rung or of the tests that noticed.
     how : str
         The last line that it printed, or that it was stopped; the reason, for an equivalent.
     passed : list of str
@@ -239,7 +239,8 @@ def _costed(
         known = shelf.find(f"right {trial.arguments}")
         if known is None:
             start = time.perf_counter()
-            code, said = _run(target, replace(trial, arguments=_without_x(trial)), None, DEAREST)
+            limit = DEAREST if trial.is_pytest else LONGEST
+            code, said = _run(target, replace(trial, arguments=_without_x(trial)), None, limit)
             known = [time.perf_counter() - start, code, said]
             shelf.put(f"right {trial.arguments}", known)
         seconds, code, said = known
@@ -278,7 +279,8 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
         if code not in (PASSED, NO_TESTS):
             how = next((line for line in said if line.startswith(("FAILED", "ERROR"))), (said or [""])[-1])
             is_judged = "ssert" in how if trial.is_pytest else code in (REJECTED, STOPPED)
-            status, killer = ("killed" if is_judged else "crashed"), trial.name
+            rung, is_verdict, _ = how.partition(" · ")
+            status, killer = ("killed" if is_judged else "crashed"), (rung if is_verdict else trial.name)
             break
         passed.append(trial.name)
     seconds = round(time.perf_counter() - start, 1)

@@ -23,8 +23,8 @@ from .stan_changes import stan_sites
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 """Mutants of the package that are argued to change no law, with a line of reason each."""
 
-RUNGS = ("joint", "oracle", "sequential", "geweke")
-"""What mutants of a model climb, at budget ``ci``; calibration and references are too dear."""
+RUNGS = (("joint", "oracle"), ("sequential", "geweke"))
+"""What mutants of a model climb, at budget ``ci``, by process; calibration and references are too dear."""
 
 LAW = ("kernels/", "zoo/models/", "zoo/families/", "zoo/toolbox/", "zoo/priors.py", "stan/")
 NO_LAW = ("kernels/toolbox/jit.py", "zoo/models/__init__.py")
@@ -194,9 +194,7 @@ class PackageModel(Target):
     """
 
     def __init__(self, model_id: str, topics: str = "", options: str = ""):
-        self.cases = [
-            case for case in cases_of(model_id, topics=topics, options=options) if case.rung in RUNGS
-        ]
+        self.cases = cases_of(model_id, topics=topics, options=options)
         self.full = cases_of(model_id, budget="full", topics=topics, options=options)
         self.name = self.cases[0].name_of_model
         self.equivalent = {
@@ -266,15 +264,17 @@ class PackageModel(Target):
 
     def trials(self) -> list[Trial]:
         """Rungs of all variants, and tests: those that name the module, and those of the model."""
-        module = f"{__package__}.trial"
-        rungs = [
-            Trial(
-                f"{case.rung} ({case.variant})",
-                ("-m", module, json.dumps(asdict(case))),
-                lambda mutation, case=case: _is_of(mutation, case),
+        rungs = []
+        for own in RUNGS:
+            cases = sorted((c for c in self.cases if c.rung in own), key=lambda case: own.index(case.rung))
+            told = [json.dumps(asdict(case)) for case in cases]
+            rungs.append(
+                Trial(
+                    " and ".join(own),
+                    ("-m", f"{__package__}.trial", *told),
+                    lambda mutation, cases=cases: any(_is_of(mutation, case) for case in cases),
+                )
             )
-            for case in self.cases
-        ]
         return rungs + self._tests()
 
     def _tests(self) -> list[Trial]:
