@@ -159,7 +159,7 @@ def _member_names(part: ast.stmt) -> list[str]:
             return [] if name.startswith("__") else [name]
         case ast.Assign():
             return _targets(part)
-        case ast.AnnAssign(annotation=ast.Subscript(value=ast.Name(id="ClassVar"))):
+        case ast.AnnAssign(annotation=annotation) if _is_of_class(annotation):
             return _targets(part)
     return []
 
@@ -336,10 +336,19 @@ IGNORED: Mapping[type[ast.AST], frozenset[str]] = {
 """Fields of syntax trees that change nothing; with `ctx`, which follows from the rest."""
 
 
+def _is_of_class(annotation: ast.expr) -> bool:
+    match annotation:
+        case ast.Subscript(value=ast.Name(id="ClassVar")) | ast.Name(id="ClassVar"):
+            return True
+    return False
+
+
 def _plain(node: Any) -> Any:
     """Syntax tree as tuples, the same under every version of Python: what is empty is left out."""
     if isinstance(node, ast.AST):
         ignored = IGNORED.get(type(node), frozenset())
+        if isinstance(node, ast.AnnAssign) and not _is_of_class(node.annotation):
+            ignored = {"annotation"}  # which makes a field, whatever its type
         fields = (
             (field, _told(value) if field == "body" and isinstance(value, list) else value)
             for field, value in ast.iter_fields(node)
