@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 PACKAGE = Path(__file__).parents[2]
@@ -38,10 +37,8 @@ class Name(NamedTuple):
 
     @classmethod
     def of(cls, thing: Any) -> "Name":
-        """Name of a class, function or module of the package."""
-        if isinstance(thing, ModuleType):
-            return cls(_inside(thing.__name__), "")
-        return cls(_inside(thing.__module__), thing.__qualname__)
+        """Name of a class or function of the package."""
+        return cls(thing.__module__.partition(".")[2], thing.__qualname__)
 
 
 class Definition(NamedTuple):
@@ -57,10 +54,6 @@ class Definition(NamedTuple):
 
     nodes: tuple[ast.AST, ...]
     members: Mapping[str, Name]
-
-
-def _inside(module: str) -> str:
-    return module.partition(".")[2]
 
 
 class Module:
@@ -266,7 +259,7 @@ def closure(roots: tuple[Any, ...], without: tuple[Name, ...] = ()) -> frozenset
 
     Parameters
     ----------
-    roots : tuple of classes, functions and modules
+    roots : tuple of classes and functions
     without : tuple of Name
         Not followed: tables from which something is chosen that is a root, or counts by its value.
     """
@@ -361,9 +354,3 @@ def _plain(node: Any) -> Any:
     if isinstance(node, list):
         return [_plain(part) for part in node]
     return node
-
-
-def forget() -> None:
-    """Read all sources anew."""
-    for cached in (module_named, _references, closure, digest_of, digest):
-        cached.cache_clear()

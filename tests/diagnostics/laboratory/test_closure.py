@@ -50,12 +50,24 @@ def voided(tmp_path, monkeypatch, fingerprints):
             text = file.read_text(encoding="utf-8")
             assert find in text
             file.write_text(text.replace(find, put, 1), encoding="utf-8")
-        closure.forget()
+        forget()
         return {key for key, case in cases().items() if case.fingerprint != fingerprints[key]}
 
     yield voided
     monkeypatch.undo()
-    closure.forget()
+    forget()
+
+
+def forget():
+    """Read all sources anew."""
+    for cached in (
+        closure.module_named,
+        closure._references,
+        closure.closure,
+        closure.digest_of,
+        closure.digest,
+    ):
+        cached.cache_clear()
 
 
 def of(models, rung=None):
