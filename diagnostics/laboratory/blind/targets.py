@@ -102,7 +102,7 @@ class Target(ABC):
 
     def environment(self, folder: Path) -> dict[str, str]:
         """Return variables of the environment of a trial in a copy."""
-        quiet = {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+        quiet = {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", "COLUMNS": "300"}
         return os.environ | quiet | {"NUMBA_DISABLE_JIT": "1", "NUMBA_CACHE_DIR": str(folder / ".cache")}
 
     @property
