@@ -6,7 +6,7 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ....kernels.hdp import documents, tables
+from ....kernels.hdp import documents, sweeps
 from ....kernels.toolbox.sides import State
 from ...contract import Design, Latents, Room
 from ...corpus import Corpus
@@ -107,7 +107,7 @@ class HdpFamily(TwoSidedModel):
         if not self.topics.moves_whole_tables:
             return of_topics
         return {
-            "whole-tables": Sampler("sparse, and whole tables of documents move", _whole_tables),
+            "whole-tables": Sampler("sparse; and whole tables and topics move", _whole_tables),
             **of_topics,
         }
 
@@ -137,7 +137,7 @@ class HdpFamily(TwoSidedModel):
 
 
 def _whole_tables(room: Room) -> Callable[..., bool]:
-    return room(tables).table_sweep
+    return room(sweeps).sweep
 
 
 def _with_rest(sticks: np.ndarray, used: np.ndarray) -> np.ndarray:
