@@ -49,7 +49,7 @@ class Customers(NamedTuple):
     size, first_token : int32 (customers,)
     next_token : int32 (N,)
         Token of the same customer.
-    of_token : int64 (N,)
+    of_token : int32 (N,)
     of_topic : int32 (capacity,)
         A customer of each topic.
     next_customer : int32 (customers,)
@@ -312,7 +312,7 @@ def customers_of(tokens, of_token, group, capacity):
 def draw_customers(rng, tokens, documents, tables, group):
     """Draw the customers of the root given the tables of the documents and their groups."""
     of_table = seat_at_root(rng, tokens, documents, tables, group)
-    of_token = np.empty(tokens.topic.size, np.int64)
+    of_token = np.empty(tokens.topic.size, np.int32)
     group_of = np.empty(of_table.max() + 1, group.dtype)
     for table in range(group.size):
         group_of[of_table[table]] = group[table]
@@ -365,7 +365,7 @@ def topic_pass(rng, tokens, documents, topics, scratch):
     group = group_of_tables(tokens, tables, n_tables)
     customers = draw_customers(rng, tokens, documents, tables, group)
     proposal = empty_proposal(topics, customers.size.size)
-    by_word = np.argsort(tokens.words, kind="mergesort")
+    by_word = np.argsort(tokens.words, kind="mergesort").astype(np.int32)
     for _ in range(n_proposals):
         propose(rng, tokens, documents, topics, customers, proposal, by_word)
     drop_empty_topics(tokens, documents, topics)
