@@ -40,6 +40,9 @@ from .tables import seat, unseated_tables
 TOKENS_A_PROPOSAL = 64
 """So that the number of proposals hangs on the corpus alone, as it must."""
 
+MOST_TOKENS = 2**12
+"""Of a proposal's topics together, the same before and after: larger ones hardly ever split, at great cost."""
+
 
 class Customers(NamedTuple):
     """Customers of the root, linked by their tokens and by topic; -1 ends every chain.
@@ -220,6 +223,8 @@ def propose(rng, tokens, documents, topics, customers, proposal, by_word):
     old = np.int64(tokens.topic[customers.first_token[a]])
     other = np.int64(tokens.topic[customers.first_token[b]])
     splits = old == other
+    if topics.total[old] + (0 if splits else topics.total[other]) > MOST_TOKENS:
+        return
     n_others = gather_others(customers, proposal, old, a, b, 0)
     if not splits:
         n_others = gather_others(customers, proposal, other, a, b, n_others)
