@@ -41,7 +41,7 @@ TOKENS_A_PROPOSAL = 64
 """So that the number of proposals hangs on the corpus alone, as it must."""
 
 MOST_TOKENS = 2**12
-"""Of a proposal's topics together, the same before and after: larger ones hardly ever split, at great cost."""
+"""Of a proposal's topics together, the same before and after: large ones hardly ever split, and cost much."""
 
 
 class Customers(NamedTuple):
