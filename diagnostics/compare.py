@@ -214,6 +214,7 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
     if not 0.0 < threshold < np.inf:
         raise ValueError(f"threshold: expected a positive number, found {threshold}")
     _check_comparable(trees)
+    _check_same_probes(trees)
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     first = next(iter(draws.values()))
     for label, own in draws.items():
@@ -333,6 +334,18 @@ def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
                 raise ValueError(
                     f"{label}: its {what} ({value}) differs from that of {reference} ({identity[what]}); "
                     "only fits of one model to one corpus can be compared"
+                )
+
+
+def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
+    first, *others = trees
+    for label in others:
+        for name in ("pairs", "cells"):
+            a, b = (trees[fit]["constant_data"][name].values for fit in (first, label))
+            if not np.array_equal(a, b):
+                raise ValueError(
+                    f"{label}: its test quantities look at other places of the corpus ({name}) than those of "
+                    f"{first}; they were made by different versions of bnpzoo: fit one of them again"
                 )
 
 

@@ -75,6 +75,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "gamma is drawn as if every table had a topic of its own",
     ),
     Mutant(
+        "gamma-under-prior-of-alpha", STICKS,
+        Change("hdp/documents.py", "documents.gamma_prior, n_topics,", "documents.alpha_prior, n_topics,"),
+        "gamma is drawn under the prior of alpha",
+    ),
+    Mutant(
+        "alpha0-asks-gamma", (MtHdp,),
+        Change("hdp/documents.py", "is_sampled(documents.alpha0_prior)", "is_sampled(documents.gamma_prior)"),
+        "alpha0 moves where gamma is sampled",
+    ),
+    Mutant(
         "renumbered-too-late", STICKS,
         Change("hdp/documents.py", DROP + TABLES, TABLES + DROP),
         "topics are renumbered after their tables are drawn, and before the sticks are",

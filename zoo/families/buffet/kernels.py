@@ -12,6 +12,7 @@ from ....kernels.toolbox import sides
 from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
+from ..topics import dirichlet_counts
 from .ibp import first_rows, log_reach
 
 
@@ -95,7 +96,15 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
             return state
 
         kernel = Kernel(
-            load, step, _snapshot, own_setup.check, sweep, about=about, with_room=own_setup.with_room
+            load,
+            step,
+            _snapshot,
+            own_setup.check,
+            sweep,
+            about=about,
+            token_step="augmented",
+            with_room=own_setup.with_room,
+            counts=dirichlet_counts,
         )
         return replace(kernel, **fields)
 

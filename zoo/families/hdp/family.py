@@ -73,6 +73,26 @@ class HdpFamily(TwoSidedModel):
         """Sticks under the names that the model's latents have."""
         return {"root": root[0]}
 
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`.
+
+        Sticks are the means given one table for each topic in a document, and in a task.
+        """
+        z, used = by_first_appearance(labels)
+        rows = self.document_rows(corpus)
+        document, topic = np.divmod(np.unique(corpus.doc_of * used.size + z), used.size)
+        n_tasks = self.hyperparameter_size("alpha", Design.of(corpus)) or 1
+        tables = np.zeros((n_tasks, used.size))
+        np.add.at(tables, (rows[document], topic), 1.0)
+        alpha0 = self.alpha0_of(hyper)
+        dishes = np.append((tables if alpha0 is None else tables > 0).sum(axis=0), float(hyper["gamma"]))
+        root = dishes / dishes.sum()
+        tasks = np.pad(tables, ((0, 0), (0, 1))) + (alpha0 or 0.0) * root
+        return {"z": z} | self._named(root[None], tasks / tasks.sum(axis=1, keepdims=True))
+
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic; the sticks are all rest."""
         n_tasks = self.hyperparameter_size("alpha", Design.of(corpus)) or 1

@@ -66,9 +66,9 @@ class PitmanYor(TopicSide):
     parameters: ClassVar[tuple[str, ...]] = reference.PARAMETERS
     stan_folder: ClassVar[str] = "topics/pitman_yor"
 
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
-    b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, benchmark=10.0)
-    a: Hyperparameter = setting(0.7, range=DISCOUNT, fixed=0.6, benchmark=0.7)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
+    b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, prior=Gamma(2.0, 1.2), benchmark=10.0)
+    a: Hyperparameter = setting(0.7, range=DISCOUNT, fixed=0.6, prior=Beta(2.0, 3.0), benchmark=0.7)
     base: Base = "shared"
     transformed: bool = False
 
@@ -121,6 +121,21 @@ class PitmanYor(TopicSide):
     @override
     def unseated(self, corpus: Corpus) -> Latents:
         return {"association": np.full(corpus.n_tokens, -1)}
+
+    @override
+    def started(self, z: np.ndarray, n_topics: int, corpus: Corpus) -> Latents:
+        """See `TopicSide.started`: one table for each word of a topic in a group."""
+        cells = _restaurants(z, n_topics, Design.of(corpus)) * corpus.n_words + corpus.words
+        heads = np.unique(cells, return_index=True)[1]
+        association = np.full(z.size, -1)
+        if not self.transformed:
+            association[heads] = corpus.words[heads]
+            return {"association": association}
+        group, associations = _token_groups(corpus)[heads], self.associations_of(corpus)
+        for g in np.unique(group):
+            own = heads[group == g]
+            association[own] = np.ravel(associations.matrix(g)[corpus.words[own]].argmax(axis=1))
+        return {"association": association}
 
     @override
     def draw_words(
