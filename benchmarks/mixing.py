@@ -28,12 +28,9 @@ VARIANTS = ("sparse", "whole-tables")
 
 
 def started(model: Any, corpus: Any, start: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Latents at which a chain starts; its topics share nine tenths of the root."""
-    z = corpus.doc_of if start == STARTS[1] else np.zeros(corpus.n_tokens)
-    _, z = np.unique(z, return_inverse=True)
-    n_topics = int(z.max()) + 1
-    root = np.append(np.full(n_topics, 0.9 / n_topics), 0.1)
-    return model.initial_latents(corpus, rng) | {"z": z, "root": root}
+    """Latents at which a chain starts."""
+    labels = corpus.doc_of if start == STARTS[1] else np.zeros(corpus.n_tokens, np.int64)
+    return model.start_at(labels, corpus, rng)
 
 
 def trace(path: Path, variant: str, start: str, marks: list[float]) -> list[dict[str, float]]:
