@@ -185,14 +185,14 @@ class Comparison:
         ]
 
 
-def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Comparison:
+def compare(trees: Mapping[str, xr.DataTree] | Iterable[xr.DataTree], threshold: float = 4.0) -> Comparison:
     """Compare fits of one model to one corpus, per element of every test quantity.
 
     Parameters
     ----------
-    trees : mapping of str to DataTree
-        As `sample` returns them, by label (see `labelled`). Numbers of chains and draws may differ. With
-        one fit alone its chains are compared with each other, by R-hat.
+    trees : mapping of str to DataTree, or iterable of DataTree
+        As `sample` returns them, by label; those without get one (see `labelled`). Numbers of chains and
+        draws may differ. With one fit alone its chains are compared with each other, by R-hat.
     threshold : float
         Difference of means, in combined MCSE, beyond which two fits disagree. Four has a false-alarm
         probability of 6e-5 for each normal difference.
@@ -213,6 +213,7 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
     """
     if not 0.0 < threshold < np.inf:
         raise ValueError(f"threshold: expected a positive number, found {threshold}")
+    trees = trees if isinstance(trees, Mapping) else labelled(trees)
     _check_comparable(trees)
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     first = next(iter(draws.values()))
