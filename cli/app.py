@@ -12,6 +12,7 @@ from . import (
     demo,
     differences,
     doctor,
+    documents,
     evaluate,
     experiment,
     fit,
@@ -96,6 +97,8 @@ app.command()(fit.fit)
 app.command()(compare.compare)
 app.command()(evaluate.evaluate)
 app.command()(topics.topics)
+app.command()(documents.documents)
+app.command()(documents.transform)
 app.command()(differences.differences)
 app.command()(report.report)
 app.command()(validate.validate)

@@ -4,12 +4,16 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 out = Console()
 """Standard output: results."""
@@ -71,6 +75,21 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not abs(value) < float("inf"):
         return None
     return value if value is None or isinstance(value, (bool, int, float)) else str(value)
+
+
+def check_csv(path: Path | None) -> None:
+    """Raise ValueError unless `path` is the name of a table, or None."""
+    if path is not None and path.suffix.lower() != ".csv":
+        raise ValueError(f"{path}: expected a name that ends in .csv, which is what the table is")
+
+
+def write_csv(table: "DataFrame", path: Path, *, index: bool = False) -> None:
+    """Write a table, whole or not at all, and say so."""
+    from ..zoo.files import replace_on_success
+
+    with replace_on_success(path) as temporary:
+        table.to_csv(temporary, index=index)
+    say(f"Wrote {path}", console=err)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

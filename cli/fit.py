@@ -1,5 +1,6 @@
 """``bnpzoo fit``: sample a posterior."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +9,26 @@ import typer
 
 from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
-from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, Topics, make_model, read_corpus
+from .inputs import (
+    CorpusFile,
+    Delimiter,
+    Encoding,
+    Groups,
+    Json,
+    MaxDf,
+    MaxFeatures,
+    MinDf,
+    ModelName,
+    Seed,
+    Settings,
+    StopWords,
+    TextColumn,
+    TokenPattern,
+    Topics,
+    make_model,
+    read_corpus,
+    text_options,
+)
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -41,6 +61,14 @@ def fit(
     ] = None,
     seed: Seed = 0,
     groups: Groups = None,
+    stop_words: StopWords = "english",
+    min_df: MinDf = "2",
+    max_df: MaxDf = "1.0",
+    max_features: MaxFeatures = None,
+    token_pattern: TokenPattern = None,
+    text_column: TextColumn = "text",
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -68,10 +96,15 @@ def fit(
     from ..diagnostics.compare import compare, labelled
     from ..diagnostics.heldout import document_completion, posterior_predictives
     from ..zoo.files import check_writable
+    from ..zoo.formats import is_text
     from ..zoo.inference import check, expected_size, held_signals, sample
 
     model = make_model(name, settings, topics)
-    corpus, test = _parts(read_corpus(corpus_file, groups=groups), split)
+    options = text_options(
+        stop_words=stop_words, min_df=min_df, max_df=max_df, max_features=max_features,
+        token_pattern=token_pattern, text_column=text_column, encoding=encoding, delimiter=delimiter,
+    )  # fmt: skip
+    corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
     check(
         model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint, resume=resume
     )
@@ -89,6 +122,8 @@ def fit(
         except KeyboardInterrupt as interrupt:
             say(f"Interrupted: {str(interrupt) or 'nothing was drawn'}.", "yellow", err)
             raise typer.Exit(ExitCode.INTERRUPTED) from None
+        if is_text(corpus_file):  # new documents are to be split as these were
+            tree.attrs["text_options"] = json.dumps(asdict(options))
         if out_file is not None:
             _write(tree, out_file)
     if tree.attrs["interrupted"]:

@@ -3,7 +3,7 @@
 from .documents import correlations, documents, representatives, tokens
 from .last_draw import Topic, topics_of
 from .matching import MatchedTopics, match_topics
-from .summaries import Summary, number_of_topics, topic_words, topics
+from .summaries import Summary, number_of_topics, ranked_words, topic_words, topics
 from .transform import transform
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "documents",
     "match_topics",
     "number_of_topics",
+    "ranked_words",
     "representatives",
     "tokens",
     "topic_words",

@@ -36,9 +36,11 @@ from_texts = Corpus.from_texts
 
 __all__ = [
     "TextOptions",
+    "as_path",
     "from_counts",
     "from_gensim",
     "from_texts",
+    "is_text",
     "read_corpus",
     "read_texts",
     "to_counts",
