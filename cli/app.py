@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 
 from . import (
     associate,
+    browse,
     compare,
     demo,
     differences,
@@ -101,6 +102,7 @@ app.command()(documents.documents)
 app.command()(documents.transform)
 app.command()(differences.differences)
 app.command()(report.report)
+app.command()(browse.browse)
 app.command()(validate.validate)
 app.add_typer(experiment.experiment, name="experiment")
 app.command()(demo.demo)

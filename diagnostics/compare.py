@@ -215,6 +215,7 @@ def compare(trees: Mapping[str, xr.DataTree] | Iterable[xr.DataTree], threshold:
         raise ValueError(f"threshold: expected a positive number, found {threshold}")
     trees = trees if isinstance(trees, Mapping) else labelled(trees)
     _check_comparable(trees)
+    _check_same_probes(trees)
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     first = next(iter(draws.values()))
     for label, own in draws.items():
@@ -334,6 +335,18 @@ def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
                 raise ValueError(
                     f"{label}: its {what} ({value}) differs from that of {reference} ({identity[what]}); "
                     "only fits of one model to one corpus can be compared"
+                )
+
+
+def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
+    first, *others = trees
+    for label in others:
+        for name in ("pairs", "cells"):
+            a, b = (trees[fit]["constant_data"][name].values for fit in (first, label))
+            if not np.array_equal(a, b):
+                raise ValueError(
+                    f"{label}: its test quantities look at other places of the corpus ({name}) than those of "
+                    f"{first}; they were made by different versions of bnpzoo: fit one of them again"
                 )
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, override
 
 import numpy as np
 
+from ..kernels.toolbox.tally import WordCounts as WordCounts
 from .corpus import Corpus, CorpusError
 from .corpus.associations import Associations
 from .corpus.fields import MOST_NAMES, Covariate
@@ -36,7 +37,7 @@ class Equation:
 
 @dataclass(frozen=True)
 class Card:
-    """What a model is, where it comes from and what speaks for it.
+    """What a model is, and where it comes from.
 
     Attributes
     ----------
@@ -49,8 +50,6 @@ class Card:
     errata : tuple of str
         Where this package differs from the printed source, and why.
     tags : tuple of str
-    evidence : tuple of str
-        Rungs of the ladder that the test suite climbs for this model.
     """
 
     id: str
@@ -62,7 +61,6 @@ class Card:
     equations: tuple[Equation, ...] = ()
     errata: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,8 @@ class Probes(NamedTuple):
     Attributes
     ----------
     pairs : int (P, 2)
-        Pairs of tokens, for ``same_topic``.
+        Pairs of tokens, for ``same_topic``: a third in one document, a third of one word in two documents, a
+        third anywhere. In a large corpus two tokens anywhere hardly ever share their topic.
     documents : int (Q,)
         For ``topic_entropy``.
     cells : int (R, 2)
@@ -154,15 +153,30 @@ class Probes(NamedTuple):
         rng = np.random.default_rng([corpus.n_tokens, corpus.n_documents, corpus.n_words])
         filled = np.flatnonzero(corpus.doc_lengths > 0)
         documents = np.sort(rng.permutation(filled)[:most])
-        n = corpus.n_tokens
-        if n < 2:
-            pairs = np.zeros((0, 2), np.int64)
-        elif n * (n - 1) // 2 <= most:
-            pairs = np.column_stack(np.triu_indices(n, 1))
-        else:
-            pairs = np.array([np.sort(rng.choice(n, 2, replace=False)) for _ in range(most)])
         cells = np.array([(d, rng.integers(corpus.n_words)) for d in documents], np.int64).reshape(-1, 2)
-        return cls(pairs, documents, cells)
+        return cls(_pairs(corpus, most, rng), documents, cells)
+
+
+def _pairs(corpus: Corpus, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Pairs of tokens as `Probes` has them, int (P, 2); of another kind where there is none of a kind."""
+    n, document = corpus.n_tokens, corpus.doc_of
+    if n * (n - 1) // 2 <= most:
+        return np.column_stack(np.triu_indices(n, 1))
+    kinds = (
+        lambda i: np.flatnonzero(document == document[i]),
+        lambda i: np.flatnonzero((corpus.words == corpus.words[i]) & (document != document[i])),
+        lambda i: np.arange(n),
+    )
+    found: dict[tuple[int, int], None] = {}
+    while len(found) < most:
+        for partners in kinds:
+            i = rng.integers(n)
+            others = partners(i)
+            others = others[others != i]
+            if others.size and len(found) < most:
+                j = rng.choice(others)
+                found[min(i, j), max(i, j)] = None
+    return np.array([*found])
 
 
 type TokenStep = Literal["conditional", "reversible", "augmented"]
@@ -196,6 +210,8 @@ class Kernel:
         variables that are not among the latents, so that the rung `joint` has nothing to compare with.
     with_room : (state) -> State, optional
         Copy of `state` with room for more topics; None where their number is fixed.
+    counts : (state) -> WordCounts, optional
+        Counts of words in topics that the state keeps, so that test quantities need not count them again.
     """
 
     load: Callable[[Latents, Corpus, Any], Any]
@@ -208,6 +224,11 @@ class Kernel:
     requires: Mapping[str, Any] = field(default_factory=dict)
     token_step: TokenStep = "conditional"
     with_room: Callable[[Any], Any] | None = None
+    counts: Callable[[Any], WordCounts] | None = None
+
+    def counted(self, state: Any) -> WordCounts | None:
+        """Return the counts that `state` keeps, if it keeps any."""
+        return None if self.counts is None else self.counts(state)
 
 
 class Room(Protocol):
@@ -345,9 +366,54 @@ class Model(HasSettings, ABC):
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
         """Where a chain starts: ``z`` is -1 throughout."""
 
+    @property
+    def default_starts(self) -> tuple[str, ...]:
+        """Where chains start in turn unless told otherwise; see `zoo.inference.starts`."""
+        return ("seated",)
+
+    def start_at(self, labels: np.ndarray, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        """Latents with which a chain can start at given topics; what they do not tell is drawn, or guessed.
+
+        Parameters
+        ----------
+        labels : int (N,)
+            Tokens of one label share their topic, as far as the model has so many.
+        corpus : Corpus
+        rng : numpy.random.Generator
+
+        Raises
+        ------
+        ValueError
+            Chains of this model can only start with tokens that are seated one after the other.
+        """
+        raise ValueError(
+            f"start: {self.card.id}: its chains start with tokens seated one after the other; expected seated"
+        )
+
+    def check_start(self) -> None:
+        """Raise the ValueError of `start_at` unless the model has one of its own."""
+        if type(self).start_at is Model.start_at:
+            Model.start_at(self, np.zeros(0), None, None)  # type: ignore[arg-type]
+
     @abstractmethod
-    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
-        """Test quantities at one draw, by the same code for every back end."""
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
+        """Test quantities at one draw, by the same code for every back end.
+
+        Parameters
+        ----------
+        latents : Latents
+        corpus : Corpus
+        probes : Probes, optional
+            Those of the corpus unless given.
+        counts : WordCounts, optional
+            Of the latents, where somebody has counted already; what is returned does not depend on it.
+        """
 
     @property
     def reference(self) -> Reference | None:

@@ -110,7 +110,7 @@ def topic_words(
         f"intervals of {chosen.size:,} words of {matched.n_topics:,} topics",
     )
     drawn = np.full((n_draws, matched.n_topics, chosen.size), np.nan)
-    for s, (labels, words) in enumerate(_words_of_draws(matched)):
+    for s, (labels, words) in enumerate(words_of_draws(matched)):
         drawn[s, labels[labels >= 0]] = words[labels >= 0][:, chosen]
     low, high = np.nanquantile(drawn, tails(interval), axis=0)
     names = matched.corpus.vocabulary[chosen]
@@ -126,12 +126,12 @@ def word_probabilities(fit: xr.DataTree | MatchedTopics) -> np.ndarray:
     """Posterior mean probability of each word under each topic, float (K, V); see `topic_words`."""
     matched = match_topics(fit)
     total = np.zeros((matched.n_topics, matched.corpus.n_words))
-    for labels, words in _words_of_draws(matched):
+    for labels, words in words_of_draws(matched):
         total[labels[labels >= 0]] += words[labels >= 0]
     return total / matched.found.sum(axis=0)[:, None]
 
 
-def _words_of_draws(matched: MatchedTopics) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def words_of_draws(matched: MatchedTopics) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield labels and word distributions (K_s, V) of each draw."""
     for labels, z, frozen in matched.frozen():
         yield labels, _over_groups(frozen, z, matched.corpus)[: labels.size]

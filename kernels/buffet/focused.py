@@ -41,7 +41,6 @@ from ..toolbox.sides import (
     leave_document,
     move_topics,
     scratch,
-    tokens_of,
 )
 
 LOG2 = math.log(2.0)
@@ -322,7 +321,7 @@ def update_hyperparameters(rng, state):
 
 
 @kernel
-def finish_sweep(rng, state):
+def move_all_but_tokens(rng, state):
     """All but the tokens."""
     update_topics(rng, state.tokens, state.documents, state.topics, state.scratch)
     update_hyperparameters(rng, state)
@@ -333,7 +332,7 @@ def exact_sweep(rng, state):
     """One sweep of the exact sampler; False if it stopped for want of room. Mutates `state`."""
     through = token_pass(rng, state.tokens, state.documents, state.topics, state.scratch, False)
     if through:
-        finish_sweep(rng, state)
+        move_all_but_tokens(rng, state)
     return through
 
 
@@ -342,7 +341,7 @@ def taylor_sweep(rng, state):
     """One sweep with the tokens' weights expanded; False if it stopped for want of room. Mutates `state`."""
     through = token_pass(rng, state.tokens, state.documents, state.topics, state.scratch, True)
     if through:
-        finish_sweep(rng, state)
+        move_all_but_tokens(rng, state)
     return through
 
 
@@ -366,31 +365,29 @@ def with_room(state: FocusedState) -> FocusedState:
     )
 
 
-def make_state(words, doc_ptr, n_words, z, strength, inclusion, hyper, priors) -> FocusedState:
-    """State that stands at topics `z` (-1 throughout: not seated yet), with their strength and inclusion.
+def make_state(tokens: Tokens, n_words, latents, priors) -> FocusedState:
+    """State that stands at the topics of `tokens` (-1 throughout: not seated yet).
 
     Parameters
     ----------
-    strength, inclusion : float (K,)
-    hyper : mapping of str to float
-        ``alpha``, ``gamma``, ``eta``.
+    latents : mapping
+        ``strength`` and ``inclusion`` (K,), ``alpha``, ``gamma``, ``eta``.
     priors : mapping of str to (shape, rate)
         (0, 0) for a hyperparameter that is fixed.
     """
-    tokens = tokens_of(words, doc_ptr, np.zeros(len(doc_ptr) - 1), z)
-    n_topics = len(strength)
+    n_topics = len(latents["strength"])
     capacity = n_topics + 64
     room = np.zeros(capacity - n_topics)
     return FocusedState(
         tokens=tokens,
         documents=FocusedDocuments(
-            strength=np.concatenate([strength, room]),
-            inclusion=np.concatenate([inclusion, room]),
+            strength=np.concatenate([latents["strength"], room]),
+            inclusion=np.concatenate([latents["inclusion"], room]),
             absent=np.zeros(capacity),
-            alpha=np.array([float(hyper["alpha"])]),
-            gamma=np.array([float(hyper["gamma"])]),
+            alpha=np.array([float(latents["alpha"])]),
+            gamma=np.array([float(latents["gamma"])]),
         ),
-        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, hyper["eta"], priors["eta"]),
+        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, latents["eta"], priors["eta"]),
         scratch=scratch(capacity),
         alpha_prior=np.array(priors["alpha"], float),
         gamma_prior=np.array(priors["gamma"], float),

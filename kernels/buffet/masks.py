@@ -7,7 +7,7 @@ from ..toolbox.random import categorical, log_beta_variate, log_gamma_variate
 from .state import (
     draw_shape,
     free_slot,
-    has_room,
+    has_slots,
     is_on,
     log_h,
     mass_without,
@@ -183,7 +183,7 @@ def recover_ghosts(rng, state):
     progress = state.scratch.progress
     if progress[2] < 0:
         progress[2] = rng.poisson(state.prior.alpha[0] * state.prior.first_rows.sum())
-    if not has_room(state, progress[2]):
+    if not has_slots(state, progress[2]):
         return False
     for _ in range(progress[2]):
         k = draw_ghost(rng, state)
@@ -208,7 +208,7 @@ def slice_sticks(rng, state):
         lowest = lowest_stick(state, -1)
         scratch.level[0] = lowest * (1.0 - rng.random())
         progress[2] = rng.poisson(-prior.alpha[0] * math.log(scratch.level[0]))
-    if not has_room(state, progress[2]):
+    if not has_slots(state, progress[2]):
         return False
     for _ in range(progress[2]):
         stick = prior.epsilon * scratch.level[0] ** rng.random()

@@ -20,7 +20,7 @@ from .masks import draw_sticks, turn_off_everywhere
 from .state import (
     draw_shape,
     free_slot,
-    has_room,
+    has_slots,
     is_on,
     renumber,
     set_off,
@@ -61,7 +61,7 @@ def published_pass(rng, state, c, documents):
     """Draw the topics of the tokens of task `c`; returns False, before it starts, for want of room."""
     tokens, masks, topics, prior = state.tokens, state.masks, state.topics, state.prior
     scores = state.scratch.scores
-    if not has_room(state, state.lengths.n_tokens[c] + 1):
+    if not has_slots(state, state.lengths.n_tokens[c] + 1):
         return False
     n_tasks = masks.weight.shape[0]
     for d in documents:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..toolbox.dirichlet import dirichlet_topics
-from ..toolbox.sides import check_positive, check_side, tokens_of
+from ..toolbox.sides import Tokens, check_positive, check_side
 from .state import (
     LEAST,
     BuffetPrior,
@@ -42,16 +42,13 @@ def with_room(state: SparseTransferState) -> SparseTransferState:
     )
 
 
-def make_state(
-    words, doc_ptr, group, n_words, z, log_weight, shape, eta, eta_prior, lengths, prior, opening
-) -> SparseTransferState:
-    """State that stands at topics `z` (-1 throughout: not seated yet) and the given masks and weights.
+def make_state(tokens: Tokens, n_words, latents, eta_prior, lengths, prior, opening) -> SparseTransferState:
+    """State that stands at the topics of `tokens` (-1 throughout: not seated yet) and the given masks.
 
     Parameters
     ----------
-    log_weight : float (C, K)
-    shape : float (K,)
-    eta : float
+    latents : mapping
+        ``log_weight`` (C, K), ``shape`` (K,), ``eta``.
     eta_prior : (shape, rate)
         (0, 0) where eta is fixed.
     lengths : sequence of (rate, offset (J,), coefficient (J,))
@@ -61,8 +58,7 @@ def make_state(
     opening : float (C,)
         See `MaskScratch`.
     """
-    tokens = tokens_of(words, doc_ptr, group, z)
-    n_tasks, n_topics = np.shape(log_weight)
+    n_tasks, n_topics = np.shape(latents["log_weight"])
     capacity = n_topics + 64
     doc_task = tokens.group.astype(np.int64)
     masks = TaskMasks(
@@ -74,21 +70,21 @@ def make_state(
         stick=np.zeros(capacity),
         version=np.zeros(1, np.int64),
     )
-    masks.log_weight[:, :n_topics] = log_weight
+    masks.log_weight[:, :n_topics] = latents["log_weight"]
     masks.weight[:] = _weight_of(masks.log_weight)
     masks.n_on[:n_topics] = np.count_nonzero(masks.log_weight > -np.inf, axis=0)[:n_topics]
     if not np.all(masks.n_on[:n_topics]):
         raise ValueError(
             f"topic {masks.n_on.argmin()}: expected it to be on in some task, found it off in all"
         )
-    masks.shape[:n_topics] = shape
+    masks.shape[:n_topics] = latents["shape"]
     task_of = np.repeat(doc_task, np.diff(tokens.doc_ptr))
     seated = tokens.topic >= 0
     np.add.at(masks.count, (task_of[seated], tokens.topic[seated]), 1)
     terms = [len(offset) for _, offset, _ in lengths]
     return SparseTransferState(
         tokens=tokens,
-        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, eta, eta_prior),
+        topics=dirichlet_topics(tokens, n_words, n_topics, capacity, latents["eta"], eta_prior),
         masks=masks,
         lengths=TaskLengths(
             n_tokens=np.bincount(task_of, minlength=n_tasks).astype(np.int64),

@@ -275,7 +275,7 @@ def draw_shape(rng, prior):
 
 
 @kernel
-def has_room(state, wanted):
+def has_slots(state, wanted):
     """Whether there are slots for as many new topics."""
     n_topics = state.topics.n_topics[0]
     free = state.masks.n_on.size - n_topics

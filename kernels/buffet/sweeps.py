@@ -22,9 +22,9 @@ from .masks import (
     update_masks,
     update_masks_given_sticks,
 )
-from .state import has_room
+from .state import has_slots
 from .tokens import pass_with_masks, pass_without_empty, weigh_closed
-from .weights import finish_sweep
+from .weights import move_masks_and_topics
 
 START, TOKENS, MASKS, REST = range(4)
 
@@ -32,7 +32,7 @@ START, TOKENS, MASKS, REST = range(4)
 @kernel
 def room_for_moves(state):
     """Whether the moves after the tokens have room for all topics that they may make."""
-    return has_room(state, GHOST_MOVES + state.masks.weight.shape[0] + 1)
+    return has_slots(state, GHOST_MOVES + state.masks.weight.shape[0] + 1)
 
 
 @kernel
@@ -55,7 +55,7 @@ def mask_sweep(rng, state):
     update_masks(rng, state)
     for _ in range(GHOST_MOVES):
         birth_and_death(rng, state)
-    finish_sweep(rng, state)
+    move_masks_and_topics(rng, state)
     begin_again(progress)
     return True
 
@@ -81,7 +81,7 @@ def collapsed_sweep(rng, state):
         progress[0] = REST
     if not room_for_moves(state):
         return False
-    finish_sweep(rng, state)
+    move_masks_and_topics(rng, state)
     begin_again(progress)
     return True
 
@@ -104,6 +104,6 @@ def slice_sweep(rng, state):
         progress[0] = REST
     if not room_for_moves(state):
         return False
-    finish_sweep(rng, state)
+    move_masks_and_topics(rng, state)
     begin_again(progress)
     return True

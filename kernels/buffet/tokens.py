@@ -8,7 +8,7 @@ from ..toolbox.random import categorical, log_gamma_variate
 from .state import (
     at_least,
     free_slot,
-    has_room,
+    has_slots,
     is_exponential,
     is_on,
     log_h,
@@ -164,7 +164,7 @@ def pass_with_masks(rng, state, open_topics):
     doc_count, scores = state.scratch.doc_count, state.scratch.scores
     state.masks.version[0] += 1  # weights and shapes have changed since the last sweep
     for d in range(progress[1], tokens.group.size):
-        if not has_room(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
+        if not has_slots(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
             progress[1] = d
             return False
         c = tokens.group[d]
@@ -223,7 +223,7 @@ def pass_without_empty(rng, state):
     count, doc_count, progress = masks.count, scratch.doc_count, scratch.progress
     alpha = state.prior.alpha[0]
     for d in range(progress[1], tokens.group.size):
-        if not has_room(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
+        if not has_slots(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
             progress[1] = d
             return False
         c = tokens.group[d]

@@ -275,7 +275,7 @@ def move_block(rng, state, c):
 
 
 @kernel
-def finish_sweep(rng, state):
+def move_masks_and_topics(rng, state):
     """Move weights, shapes, blocks, alpha, eta: what samplers share. There must be room for C + 1 topics."""
     update_weights(rng, state)
     update_shapes(rng, state)

@@ -28,7 +28,6 @@ from ..toolbox.sides import (
     leave_document,
     move_documents,
     scratch,
-    tokens_of,
 )
 from ..toolbox.smoothing import draw_smoothing
 from .documents import FiniteDocuments, finite_documents
@@ -175,23 +174,23 @@ def sweep(rng, state):
     update_words(rng, topics.delta, topics.count[1:], topics.total[1:], state.delta_prior)
 
 
-def make_state(words, doc_ptr, group, n_groups, n_words, n_topics, z, own, hyper, priors) -> CcldaState:
-    """State that stands at topics `z` (-1 throughout: not seated yet), origins `own` and hyperparameters.
+def make_state(tokens: Tokens, n_groups, n_words, n_topics, latents, priors) -> CcldaState:
+    """State that stands at the topics of `tokens` (-1 throughout: not seated yet).
 
-    `hyper` holds alpha (G,), eta, delta, gamma0 and gamma1; `priors` (shape, rate) of each.
+    `latents` holds the origins ``own`` of the tokens, alpha (G,), eta, delta, gamma0 and gamma1; `priors`
+    (shape, rate) of each hyperparameter.
     """
-    tokens = tokens_of(words, doc_ptr, group, z)
     topics = CollectionTopics(
         count=np.zeros((1 + n_groups, n_words, n_topics), np.int32),
         total=np.zeros((1 + n_groups, n_topics), np.int64),
         n_shared=np.zeros((n_groups, n_topics), np.int64),
-        own=np.array(own, np.int64),
-        **{name: np.full(1, float(hyper[name])) for name in ("eta", "delta", "gamma0", "gamma1")},
+        own=np.array(latents["own"], np.int64),
+        **{name: np.full(1, float(latents[name])) for name in ("eta", "delta", "gamma0", "gamma1")},
     )
     _recount(tokens, topics)
     return CcldaState(
         tokens=tokens,
-        documents=finite_documents(np.ones((n_groups, n_topics)), hyper["alpha"], priors["alpha"]),
+        documents=finite_documents(np.ones((n_groups, n_topics)), latents["alpha"], priors["alpha"]),
         topics=topics,
         scratch=scratch(n_topics),
         weights=np.zeros(2 * n_topics),

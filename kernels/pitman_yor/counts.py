@@ -40,22 +40,21 @@ def _association(tokens: Tokens, topics: PitmanYorTopics) -> np.ndarray:
     by_key = shuffled[np.argsort(key[shuffled], kind="stable")]
     rank = np.empty(key.size, np.int64)  # of a token among those of its topic and cell
     rank[by_key] = np.arange(key.size) - np.searchsorted(key[by_key], key[by_key])
-    cell, topic, word = _orders(topics)
-    sent = np.sort((cell * n_topics + topic) * n_words + word)
-    sent_key, sent_word = np.divmod(sent, n_words)
-    place = np.searchsorted(sent_key, key) + rank
-    heads = place < np.searchsorted(sent_key, key, side="right")
+    cell, topic, word = _dishes(topics)
+    dish_key, dish_word = np.divmod(np.sort((cell * n_topics + topic) * n_words + word), n_words)
+    place = np.searchsorted(dish_key, key) + rank
+    heads = place < np.searchsorted(dish_key, key, side="right")
     out = np.full(key.size, -1, np.int64)
-    out[heads] = sent_word[place[heads]]
+    out[heads] = dish_word[place[heads]]
     return out
 
 
-def _orders(topics: PitmanYorTopics) -> tuple[np.ndarray, ...]:
-    """Cell, topic and word of each order."""
-    restaurants, orders = topics.restaurants, topics.orders
-    if isinstance(orders, Associations):
-        place, cell = in_use(restaurants.cell_ptr[:-1], orders.n_orders)
-        return cell, orders.order_topic[place], orders.order_word[place]
+def _dishes(topics: PitmanYorTopics) -> tuple[np.ndarray, ...]:
+    """Cell, topic and word of each dish."""
+    restaurants, dishes = topics.restaurants, topics.dishes
+    if isinstance(dishes, Associations):
+        place, cell = in_use(restaurants.cell_ptr[:-1], dishes.n_dishes)
+        return cell, dishes.dish_topic[place], dishes.dish_word[place]
     place, cell = in_use(restaurants.cell_ptr[:-1], restaurants.n_listed)
     n_tables = restaurants.listed_tables[place]
     cell, topic = np.repeat(cell, n_tables), np.repeat(restaurants.listed_topic[place], n_tables)
@@ -85,35 +84,35 @@ def _(side: PitmanYorTopics, tokens: Tokens, n_topics: int) -> None:
         total = np.bincount(restaurant, listed, minlength=n_groups * capacity)
         if np.any(getattr(restaurants, name).ravel() != total):
             raise AssertionError(f"the {name} of a restaurant differ from a recount")
-    cell, topic, word = _orders(side)
-    sent, count = np.unique(cell * capacity + topic, return_counts=True)
-    if not np.array_equal(sent, of_token) or np.any(count != t[by_entry]):
-        raise AssertionError("the orders of a cell are not one a table")
+    cell, topic, word = _dishes(side)
+    key, count = np.unique(cell * capacity + topic, return_counts=True)
+    if not np.array_equal(key, of_token) or np.any(count != t[by_entry]):
+        raise AssertionError("the dishes of a cell are not one a table")
     b = restaurants.base_of_group[cell // n_words]
-    sent, count = np.unique((b * n_words + word) * base.total.size + b * capacity + topic, return_counts=True)
+    key, count = np.unique((b * n_words + word) * base.total.size + b * capacity + topic, return_counts=True)
     place, row = in_use(base.word_ptr[:-1], base.n_listed)
     listed = row * base.total.size + base.listed_topic[place]
     at_base = np.argsort(listed)
-    if not np.array_equal(listed[at_base], sent) or np.any(base.listed_count[place][at_base] != count):
-        raise AssertionError("the orders at a base differ from a recount")
+    if not np.array_equal(listed[at_base], key) or np.any(base.listed_count[place][at_base] != count):
+        raise AssertionError("the dishes at a base differ from a recount")
     if np.any(base.total != np.bincount(b * capacity + topic, minlength=base.total.size)):
-        raise AssertionError("the orders of a base's topic differ from a recount")
-    if np.any(side.scratch.sent):
+        raise AssertionError("the dishes of a base's topic differ from a recount")
+    if np.any(side.scratch.dish_mass):
         raise AssertionError("working memory was left dirty")
 
 
 def _check_lists(side: PitmanYorTopics) -> None:
     """Raise AssertionError where a list is too long, or holds what is no topic or no word."""
-    restaurants, base, orders = side.restaurants, side.restaurants.base, side.orders
+    restaurants, base, dishes = side.restaurants, side.restaurants.base, side.dishes
     capacity, n_words = restaurants.b.size, int(restaurants.n_words[0])
     lists = [
         (restaurants.cell_ptr, restaurants.n_listed, restaurants.listed_topic, capacity),
         (base.word_ptr, base.n_listed, base.listed_topic, base.total.size),
     ]
-    if isinstance(orders, Associations):
+    if isinstance(dishes, Associations):
         lists += [
-            (restaurants.cell_ptr, orders.n_orders, orders.order_topic, capacity),
-            (restaurants.cell_ptr, orders.n_orders, orders.order_word, n_words),
+            (restaurants.cell_ptr, dishes.n_dishes, dishes.dish_topic, capacity),
+            (restaurants.cell_ptr, dishes.n_dishes, dishes.dish_word, n_words),
         ]
     for start, length, values, size in lists:
         if np.any((length < 0) | (length > np.diff(start))):

@@ -12,13 +12,13 @@ from .state import (
     Associations,
     PitmanYorTopics,
     SameWord,
-    count_order,
-    keep_order,
+    count_dish,
+    keep_dish,
     row_sum,
     source,
     sources,
 )
-from .tokens import base_probabilities, cancel, order
+from .tokens import base_probabilities, clear, serve
 
 
 class KnownBase(NamedTuple):
@@ -28,11 +28,11 @@ class KnownBase(NamedTuple):
     ----------
     probability : float64 (B V, K)
         phi0.
-    orders : SameWord or Associations
+    dishes : SameWord or Associations
     """
 
     probability: np.ndarray
-    orders: SameWord | Associations
+    dishes: SameWord | Associations
 
 
 @base_probabilities.implement(KnownBase)
@@ -40,31 +40,31 @@ def _known_probabilities(known, restaurants, group, cell, n_topics, out):
     n_words = restaurants.n_words[0]
     first = restaurants.base_of_group[group] * n_words
     out[:n_topics] = 0.0
-    start, end = sources(known.orders, n_words, cell)
+    start, end = sources(known.dishes, n_words, cell)
     for place in range(start, end):
-        v, p = source(known.orders, place)
+        v, p = source(known.dishes, place)
         for k in range(n_topics):
             out[k] += p * known.probability[first + v, k]
 
 
 @row_sum.implement(KnownBase)
 def _row_sum(known, cell):
-    return row_sum(known.orders, cell)
+    return row_sum(known.dishes, cell)
 
 
-@order.implement(KnownBase)
-def _order_later(rng, known, restaurants, group, cell, topic):
+@serve.implement(KnownBase)
+def _serve_later(rng, known, restaurants, group, cell, topic):
     pass
 
 
-@cancel.implement(KnownBase)
-def _cancel_nothing(rng, known, restaurants, group, cell, topic, n_tables):
+@clear.implement(KnownBase)
+def _clear_nothing(rng, known, restaurants, group, cell, topic, n_tables):
     pass
 
 
 @kernel
 def draw_base(rng, restaurants):
-    """Draw phi0 given the orders, float (B V, K)."""
+    """Draw phi0 given the dishes, float (B V, K)."""
     base, n_words, n_topics = restaurants.base, restaurants.n_words[0], restaurants.b.size
     out = np.full((base.n_listed.size, n_topics), base.eta[0])
     for row in range(base.n_listed.size):
@@ -80,32 +80,32 @@ def draw_base(rng, restaurants):
 
 
 @chosen_by_type(0)
-def forget_orders(orders):
-    """Forget what all tables sent for."""
+def forget_dishes(dishes):
+    """Forget the dishes of all tables."""
 
 
-@forget_orders.implement(SameWord)
-def _forget_same(orders):
+@forget_dishes.implement(SameWord)
+def _forget_same(dishes):
     pass
 
 
-@forget_orders.implement(Associations)
-def _forget_associated(orders):
-    orders.n_orders[:] = 0
+@forget_dishes.implement(Associations)
+def _forget_associated(dishes):
+    dishes.n_dishes[:] = 0
 
 
 @kernel
-def draw_known_order(rng, known, first, n_words, cell, topic):
-    """Draw what a table sends for, given phi0 in the rows from `first` on."""
-    start, end = sources(known.orders, n_words, cell)
+def draw_known_dish(rng, known, first, n_words, cell, topic):
+    """Draw the dish of a table, given phi0 in the rows from `first` on."""
+    start, end = sources(known.dishes, n_words, cell)
     total = 0.0
     for place in range(start, end):
-        v, p = source(known.orders, place)
+        v, p = source(known.dishes, place)
         total += p * known.probability[first + v, topic]
     u = rng.random() * total
     chosen = 0
     for place in range(start, end):
-        v, p = source(known.orders, place)
+        v, p = source(known.dishes, place)
         if known.probability[first + v, topic] > 0.0:
             chosen = v
             u -= p * known.probability[first + v, topic]
@@ -115,12 +115,12 @@ def draw_known_order(rng, known, first, n_words, cell, topic):
 
 
 @kernel
-def order_all(rng, restaurants, known):
+def draw_all_dishes(rng, restaurants, known):
     """Draw anew what all tables send for, given phi0, and count it at the base."""
     n_words = restaurants.n_words[0]
     restaurants.base.total[:] = 0
     restaurants.base.n_listed[:] = 0
-    forget_orders(known.orders)
+    forget_dishes(known.dishes)
     for cell in range(restaurants.n_listed.size):
         group = cell // n_words
         first = restaurants.base_of_group[group] * n_words
@@ -128,18 +128,18 @@ def order_all(rng, restaurants, known):
         for place in range(start, start + restaurants.n_listed[cell]):
             topic = restaurants.listed_topic[place]
             for _ in range(restaurants.listed_tables[place]):
-                v = draw_known_order(rng, known, first, n_words, cell, topic)
-                count_order(restaurants, group, topic, v)
-                keep_order(known.orders, restaurants, cell, topic, v)
+                v = draw_known_dish(rng, known, first, n_words, cell, topic)
+                count_dish(restaurants, group, topic, v)
+                keep_dish(known.dishes, restaurants, cell, topic, v)
 
 
 @kernel
 def explicit_pass(rng, tokens, documents, topics, scratch):
-    """Draw phi0, then every token's topic and seat given phi0, and at the end all orders.
+    """Draw phi0, then every token's topic and seat given phi0, and at the end all dishes.
 
     Given phi0 the documents of different groups are independent.
     """
-    known = KnownBase(draw_base(rng, topics.restaurants), topics.orders)
+    known = KnownBase(draw_base(rng, topics.restaurants), topics.dishes)
     given_bases = PitmanYorTopics(
         topics.group,
         topics.restaurants,
@@ -153,7 +153,7 @@ def explicit_pass(rng, tokens, documents, topics, scratch):
         topics.n_topics,
     )
     dense_pass(rng, tokens, documents, given_bases, scratch)
-    order_all(rng, topics.restaurants, known)
+    draw_all_dishes(rng, topics.restaurants, known)
 
 
 @kernel

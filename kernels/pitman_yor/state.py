@@ -3,9 +3,9 @@
     phi0_bk ~ Dirichlet(eta),   phi_gk ~ PYP(a, b_k, P_g phi0_bk),   b = base of group g
 
 With phi and phi0 integrated out, the customers of restaurant (g, k) are the tokens of topic k in group g.
-Each table serves one word w and has sent for a word v of the base, which P_g turns into w with probability
-p_wv. Of the seating only counts are kept: for each word its customers m and tables t, and how many tables
-sent for v. The base sees tables as a Dirichlet topic sees tokens.
+Each table seats tokens of one word w; its dish is a word v of the base, which P_g turns into w with
+probability p_wv. Of the seating only counts are kept: for each word its customers m and tables t, and how
+many tables have the dish v. The base sees tables as a Dirichlet topic sees tokens.
 """
 
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ class Restaurants(NamedTuple):
     customers, tables : int64 (G, capacity)
         M and T.
     base : DirichletTopics
-        Tables by the word that they sent for, q: word ``b V + v`` and topic ``b capacity + k``.
+        Tables by their dish, q: word ``b V + v`` and topic ``b capacity + k``.
     base_of_group : int64 (G,)
     b : float64 (capacity,)
     n_words : int64 (1,)
@@ -51,7 +51,7 @@ class Restaurants(NamedTuple):
 
 
 class SameWord(NamedTuple):
-    """P = I: a table sends for the word that it serves. `nothing` is empty."""
+    """P = I: the dish of a table is the word of its tokens. `nothing` is empty."""
 
     nothing: np.ndarray
 
@@ -59,7 +59,7 @@ class SameWord(NamedTuple):
 
 
 class Associations(NamedTuple):
-    """Sparse P_g, and the words that the tables of each cell sent for.
+    """Sparse P_g, and the dishes of the tables of each cell.
 
     Attributes
     ----------
@@ -68,19 +68,19 @@ class Associations(NamedTuple):
     weight : float64 (nnz,)
         Row ``g V + w`` holds the v with p_wv > 0, and these.
     row_sum : float64 (G V,)
-    n_orders : int32 (G V,)
+    n_dishes : int32 (G V,)
         Tables of each cell; their places start at `Restaurants.cell_ptr`.
-    order_topic, order_word : int32 (N,)
-        Topic of each table, and the word that it sent for.
+    dish_topic, dish_word : int32 (N,)
+        Topic of each table, and its dish.
     """
 
     row_ptr: np.ndarray
     column: np.ndarray
     weight: np.ndarray
     row_sum: np.ndarray
-    n_orders: np.ndarray
-    order_topic: np.ndarray
-    order_word: np.ndarray
+    n_dishes: np.ndarray
+    dish_topic: np.ndarray
+    dish_word: np.ndarray
 
     FIXED = ("row_ptr", "column", "weight", "row_sum")
 
@@ -92,17 +92,17 @@ class SeatScratch(NamedTuple):
     ----------
     joining : float64 (capacity,)
         (prior + n_dk) / (b + M).
-    sent : float64 (capacity,)
+    dish_mass : float64 (capacity,)
         sum_v p_wv q_kv; zero between tokens.
     touched : int32 (capacity,)
-        Topics where `sent` is not zero.
+        Topics where `dish_mass` is not zero.
     kept : float64 (capacity,)
         Coefficients that are set aside.
     weights : float64 (2 capacity + 1,)
     """
 
     joining: np.ndarray
-    sent: np.ndarray
+    dish_mass: np.ndarray
     touched: np.ndarray
     kept: np.ndarray
     weights: np.ndarray
@@ -119,7 +119,7 @@ class PitmanYorTopics(NamedTuple):
     group : int32 (D,)
         Group of each document, whose restaurants its tokens go to.
     restaurants : Restaurants
-    orders : SameWord or Associations
+    dishes : SameWord or Associations
     scheme : Scheme
     scratch : SeatScratch
     new_b : float64 (1,)
@@ -133,7 +133,7 @@ class PitmanYorTopics(NamedTuple):
 
     group: np.ndarray
     restaurants: Restaurants
-    orders: Any
+    dishes: Any
     scheme: Scheme
     scratch: SeatScratch
     new_b: np.ndarray
@@ -146,119 +146,119 @@ class PitmanYorTopics(NamedTuple):
 
 
 @chosen_by_type(0)
-def sources(orders, n_words, cell):
+def sources(dishes, n_words, cell):
     """First place, and the one after the last, of the words that tables of the cell may send for."""
 
 
 @chosen_by_type(0)
-def source(orders, place):
+def source(dishes, place):
     """Word v at a place, and p_wv."""
 
 
 @chosen_by_type(0)
-def row_sum(orders, cell):
+def row_sum(dishes, cell):
     """Sum of p_wv over v."""
 
 
 @chosen_by_type(0)
-def keep_order(orders, restaurants, cell, topic, v):
-    """Remember that a new table of the cell sent for `v`."""
+def keep_dish(dishes, restaurants, cell, topic, v):
+    """Remember that a new table of the cell has the dish `v`."""
 
 
 @chosen_by_type(1)
-def drop_order(rng, orders, restaurants, cell, topic, n_tables):
-    """Forget one of the `n_tables` tables of `topic` in the cell, at random; return what it sent for."""
+def drop_dish(rng, dishes, restaurants, cell, topic, n_tables):
+    """Forget the dish of one of the `n_tables` tables of `topic` in the cell, at random; return it."""
 
 
 @chosen_by_type(0)
-def rename_orders(orders, restaurants, new_name):
-    """Renumber the topics of all orders."""
+def rename_dishes(dishes, restaurants, new_name):
+    """Renumber the topics of all dishes."""
 
 
 @sources.implement(SameWord)
-def _sources_same(orders, n_words, cell):
+def _sources_same(dishes, n_words, cell):
     w = cell % n_words
     return w, w + 1
 
 
 @source.implement(SameWord)
-def _source_same(orders, place):
+def _source_same(dishes, place):
     return place, 1.0
 
 
 @row_sum.implement(SameWord)
-def _row_sum_same(orders, cell):
+def _row_sum_same(dishes, cell):
     return 1.0
 
 
-@keep_order.implement(SameWord)
-def _keep_same(orders, restaurants, cell, topic, v):
+@keep_dish.implement(SameWord)
+def _keep_same(dishes, restaurants, cell, topic, v):
     pass
 
 
-@drop_order.implement(SameWord)
-def _drop_same(rng, orders, restaurants, cell, topic, n_tables):
+@drop_dish.implement(SameWord)
+def _drop_same(rng, dishes, restaurants, cell, topic, n_tables):
     return cell % restaurants.n_words[0]
 
 
-@rename_orders.implement(SameWord)
-def _rename_same(orders, restaurants, new_name):
+@rename_dishes.implement(SameWord)
+def _rename_same(dishes, restaurants, new_name):
     pass
 
 
 @sources.implement(Associations)
-def _sources_associated(orders, n_words, cell):
-    return orders.row_ptr[cell], orders.row_ptr[cell + 1]
+def _sources_associated(dishes, n_words, cell):
+    return dishes.row_ptr[cell], dishes.row_ptr[cell + 1]
 
 
 @source.implement(Associations)
-def _source_associated(orders, place):
-    return np.int64(orders.column[place]), orders.weight[place]
+def _source_associated(dishes, place):
+    return np.int64(dishes.column[place]), dishes.weight[place]
 
 
 @row_sum.implement(Associations)
-def _row_sum_associated(orders, cell):
-    return orders.row_sum[cell]
+def _row_sum_associated(dishes, cell):
+    return dishes.row_sum[cell]
 
 
-@keep_order.implement(Associations)
-def _keep_associated(orders, restaurants, cell, topic, v):
-    place = restaurants.cell_ptr[cell] + orders.n_orders[cell]
-    orders.order_topic[place] = topic
-    orders.order_word[place] = v
-    orders.n_orders[cell] += 1
+@keep_dish.implement(Associations)
+def _keep_associated(dishes, restaurants, cell, topic, v):
+    place = restaurants.cell_ptr[cell] + dishes.n_dishes[cell]
+    dishes.dish_topic[place] = topic
+    dishes.dish_word[place] = v
+    dishes.n_dishes[cell] += 1
 
 
-@drop_order.implement(Associations)
-def _drop_associated(rng, orders, restaurants, cell, topic, n_tables):
+@drop_dish.implement(Associations)
+def _drop_associated(rng, dishes, restaurants, cell, topic, n_tables):
     u = rng.random() * n_tables
     start = restaurants.cell_ptr[cell]
-    last = start + orders.n_orders[cell] - 1
+    last = start + dishes.n_dishes[cell] - 1
     found = start
     for j in range(start, last + 1):
-        if orders.order_topic[j] == topic:
+        if dishes.dish_topic[j] == topic:
             found = j
             u -= 1.0
             if u < 0.0:
                 break
-    v = orders.order_word[found]
-    orders.order_topic[found] = orders.order_topic[last]
-    orders.order_word[found] = orders.order_word[last]
-    orders.n_orders[cell] -= 1
+    v = dishes.dish_word[found]
+    dishes.dish_topic[found] = dishes.dish_topic[last]
+    dishes.dish_word[found] = dishes.dish_word[last]
+    dishes.n_dishes[cell] -= 1
     return np.int64(v)
 
 
-@rename_orders.implement(Associations)
-def _rename_associated(orders, restaurants, new_name):
-    for cell in range(orders.n_orders.size):
+@rename_dishes.implement(Associations)
+def _rename_associated(dishes, restaurants, new_name):
+    for cell in range(dishes.n_dishes.size):
         start = restaurants.cell_ptr[cell]
-        for j in range(start, start + orders.n_orders[cell]):
-            orders.order_topic[j] = new_name[orders.order_topic[j]]
+        for j in range(start, start + dishes.n_dishes[cell]):
+            dishes.dish_topic[j] = new_name[dishes.dish_topic[j]]
 
 
 @borrowing_kernel
 def count_at_base(base, word, topic):
-    """Tables of `topic` that sent for `word`; both as the base numbers them."""
+    """Tables of `topic` whose dish is `word`; both as the base numbers them."""
     for j in range(base.word_ptr[word], base.word_ptr[word] + base.n_listed[word]):
         if base.listed_topic[j] == topic:
             return base.listed_count[j]
@@ -266,42 +266,42 @@ def count_at_base(base, word, topic):
 
 
 @borrowing_kernel
-def source_weight(orders, restaurants, group, topic, place):
+def source_weight(dishes, restaurants, group, topic, place):
     """``p_wv (eta + q_kv)`` of the word v at a place of `sources`."""
     base, b = restaurants.base, restaurants.base_of_group[group]
-    v, p = source(orders, place)
+    v, p = source(dishes, place)
     count = count_at_base(base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
     return p * (base.eta[0] + count)
 
 
 @borrowing_kernel
-def draw_order(rng, orders, restaurants, group, cell, topic):
-    """Draw the word that a new table sends for, with weights p_wv (eta + q_kv)."""
-    start, end = sources(orders, restaurants.n_words[0], cell)
+def draw_dish(rng, dishes, restaurants, group, cell, topic):
+    """Draw the dish of a new table, with weights p_wv (eta + q_kv)."""
+    start, end = sources(dishes, restaurants.n_words[0], cell)
     chosen = start
     if end > start + 1:
         total = 0.0
         for place in range(start, end):
-            total += source_weight(orders, restaurants, group, topic, place)
+            total += source_weight(dishes, restaurants, group, topic, place)
         u = rng.random() * total
         for place in range(start, end):
             chosen = place
-            u -= source_weight(orders, restaurants, group, topic, place)
+            u -= source_weight(dishes, restaurants, group, topic, place)
             if u < 0.0:
                 break
-    return source(orders, chosen)[0]
+    return source(dishes, chosen)[0]
 
 
 @borrowing_kernel
-def count_order(restaurants, group, topic, v):
-    """Count at the base that a table sent for `v`."""
+def count_dish(restaurants, group, topic, v):
+    """Count at the base a table whose dish is `v`."""
     b = restaurants.base_of_group[group]
     list_token(restaurants.base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
 
 
 @borrowing_kernel
-def discount_order(restaurants, group, topic, v):
-    """Undo `count_order`."""
+def uncount_dish(restaurants, group, topic, v):
+    """Undo `count_dish`."""
     b = restaurants.base_of_group[group]
     unlist_token(restaurants.base, b * restaurants.n_words[0] + v, b * restaurants.b.size + topic)
 
@@ -351,7 +351,7 @@ def unseat(restaurants, group, cell, place, takes_table):
 
 
 @borrowing_kernel
-def seat_all(tokens, group_of_doc, restaurants, orders, association):
+def seat_all(tokens, group_of_doc, restaurants, dishes, association):
     """Seat the tokens that have a topic; ``association[i]`` is -1 unless token i heads a table."""
     n_words = restaurants.n_words[0]
     for d in range(group_of_doc.size):
@@ -362,5 +362,5 @@ def seat_all(tokens, group_of_doc, restaurants, orders, association):
                 cell = group * n_words + tokens.words[i]
                 seat(restaurants, group, cell, topic, association[i] >= 0)
                 if association[i] >= 0:
-                    count_order(restaurants, group, topic, association[i])
-                    keep_order(orders, restaurants, cell, topic, association[i])
+                    count_dish(restaurants, group, topic, association[i])
+                    keep_dish(dishes, restaurants, cell, topic, association[i])

@@ -1,4 +1,4 @@
-"""How a token steps under Pitman-Yor topics: topic, table or none, and what the table sends for.
+"""How a token steps under Pitman-Yor topics: topic, table or none, and the dish of a new table.
 
 Given the topics of all others, with m customers of the token's word at t tables in restaurant (g, k),
 
@@ -10,7 +10,7 @@ yet weighs rest h, where h = sum_v p_wv / V, whatever its b. The sparse step dra
 coefficient ``c_k = (prior_k + n_dk) (b + a T) / ((b + M) (V eta + Q_k))`` a topic without customers of the
 word weighs the sum of
 
-    c_k sum_v p_wv q_kv     if tables of the topic sent for a source of the word
+    c_k sum_v p_wv q_kv     if a dish of the topic is a source of the word
     c_k eta sum_v p_wv      for any topic, those of the document first; rarely visited
 
 and those with customers, of which each word has a short list, are weighed in full.
@@ -33,16 +33,16 @@ from .state import (
     Associations,
     PitmanYorTopics,
     SameWord,
-    count_order,
-    discount_order,
-    draw_order,
-    drop_order,
+    count_dish,
+    draw_dish,
+    drop_dish,
     find_entry,
-    keep_order,
+    keep_dish,
     row_sum,
     seat,
     source,
     sources,
+    uncount_dish,
     unseat,
 )
 
@@ -53,30 +53,30 @@ def _same_words(topics, d, other):
 
 
 @chosen_by_type(0)
-def base_probabilities(orders, restaurants, group, cell, n_topics, out):
+def base_probabilities(dishes, restaurants, group, cell, n_topics, out):
     """Fill ``out[:n_topics]`` with h, the probability of the cell's word under the base of each topic."""
 
 
 @chosen_by_type(1)
-def order(rng, orders, restaurants, group, cell, topic):
-    """Draw the word that a new table sends for, count it at the base and remember it."""
+def serve(rng, dishes, restaurants, group, cell, topic):
+    """Draw the dish of a new table, a word of the base, count it there and remember it."""
 
 
 @chosen_by_type(1)
-def cancel(rng, orders, restaurants, group, cell, topic, n_tables):
-    """Forget the order of one of the `n_tables` tables of `topic` in the cell, at random."""
+def clear(rng, dishes, restaurants, group, cell, topic, n_tables):
+    """Forget the dish of one of the `n_tables` tables of `topic` in the cell, at random."""
 
 
 @base_probabilities.implement(SameWord)
 @base_probabilities.implement(Associations)
-def _base_probabilities(orders, restaurants, group, cell, n_topics, out):
+def _base_probabilities(dishes, restaurants, group, cell, n_topics, out):
     base, capacity, n_words = restaurants.base, restaurants.b.size, restaurants.n_words[0]
     b, eta = restaurants.base_of_group[group], restaurants.base.eta[0]
     for k in range(n_topics):
-        out[k] = eta * row_sum(orders, cell)
-    start, end = sources(orders, n_words, cell)
+        out[k] = eta * row_sum(dishes, cell)
+    start, end = sources(dishes, n_words, cell)
     for place in range(start, end):
-        v, p = source(orders, place)
+        v, p = source(dishes, place)
         first = base.word_ptr[b * n_words + v]
         for j in range(first, first + base.n_listed[b * n_words + v]):
             out[base.listed_topic[j] - b * capacity] += p * base.listed_count[j]
@@ -84,23 +84,23 @@ def _base_probabilities(orders, restaurants, group, cell, n_topics, out):
         out[k] /= n_words * eta + base.total[b * capacity + k]
 
 
-@order.implement(SameWord)
-@order.implement(Associations)
-def _order(rng, orders, restaurants, group, cell, topic):
-    v = draw_order(rng, orders, restaurants, group, cell, topic)
-    count_order(restaurants, group, topic, v)
-    keep_order(orders, restaurants, cell, topic, v)
+@serve.implement(SameWord)
+@serve.implement(Associations)
+def _serve(rng, dishes, restaurants, group, cell, topic):
+    v = draw_dish(rng, dishes, restaurants, group, cell, topic)
+    count_dish(restaurants, group, topic, v)
+    keep_dish(dishes, restaurants, cell, topic, v)
 
 
-@cancel.implement(SameWord)
-@cancel.implement(Associations)
-def _cancel(rng, orders, restaurants, group, cell, topic, n_tables):
-    v = drop_order(rng, orders, restaurants, cell, topic, n_tables)
-    discount_order(restaurants, group, topic, v)
+@clear.implement(SameWord)
+@clear.implement(Associations)
+def _clear(rng, dishes, restaurants, group, cell, topic, n_tables):
+    v = drop_dish(rng, dishes, restaurants, cell, topic, n_tables)
+    uncount_dish(restaurants, group, topic, v)
 
 
 @borrowing_kernel
-def take_out(rng, restaurants, orders, scheme, group, cell, topic):
+def leave_table(rng, restaurants, dishes, scheme, group, cell, topic):
     """Take a token of `topic` out of its restaurant; False if it stays: it heads the only table of several.
 
     Whatever else such a token could do has probability zero, as rho is not (Chen, Du and Buntine 2011).
@@ -111,16 +111,16 @@ def take_out(rng, restaurants, orders, scheme, group, cell, topic):
     if heads and t == 1 and m > 1:
         return False
     if heads:
-        cancel(rng, orders, restaurants, group, cell, topic, t)
+        clear(rng, dishes, restaurants, group, cell, topic, t)
     unseat(restaurants, group, cell, place, heads)
     return True
 
 
 @borrowing_kernel
-def put_in(rng, restaurants, orders, group, cell, topic, opens_table):
-    """Seat a token; a new table draws what it sends for."""
+def take_seat(rng, restaurants, dishes, group, cell, topic, opens_table):
+    """Seat a token; a new table draws its dish."""
     if opens_table:
-        order(rng, orders, restaurants, group, cell, topic)
+        serve(rng, dishes, restaurants, group, cell, topic)
     seat(restaurants, group, cell, topic, opens_table)
 
 
@@ -144,19 +144,19 @@ def topic_weights(restaurants, discount, group, k):
 
 
 @borrowing_kernel
-def weigh_all(prior, rest, restaurants, orders, scheme, scratch, own, group, cell, n_topics):
+def weigh_all(prior, rest, restaurants, dishes, scheme, scratch, own, group, cell, n_topics):
     """Weigh occupied tables of all topics, then new ones, the last of them that of a topic not known yet.
 
     The scratch's `coefficient` is borrowed for h, and `joining` for prior + n_dk.
     """
     weights, h, in_document = own.weights, scratch.coefficient, own.joining
-    base_probabilities(orders, restaurants, group, cell, n_topics, h)
+    base_probabilities(dishes, restaurants, group, cell, n_topics, h)
     for k in range(n_topics):
         _, opens = topic_weights(restaurants, scheme.discount[0], group, k)
         in_document[k] = prior[k] + scratch.doc_count[k]
         weights[k] = 0.0
         weights[n_topics + k] = in_document[k] * opens * h[k]
-    weights[2 * n_topics] = rest * row_sum(orders, cell) / restaurants.n_words[0]
+    weights[2 * n_topics] = rest * row_sum(dishes, cell) / restaurants.n_words[0]
     start = restaurants.cell_ptr[cell]
     for j in range(start, start + restaurants.n_listed[cell]):
         k = restaurants.listed_topic[j]
@@ -168,23 +168,23 @@ def weigh_all(prior, rest, restaurants, orders, scheme, scratch, own, group, cel
 
 @dense_step.implement(PitmanYorTopics)
 def _dense_step(rng, tokens, documents, topics, scratch, d, i):
-    restaurants, orders, scheme = topics.restaurants, topics.orders, topics.scheme
+    restaurants, dishes, scheme = topics.restaurants, topics.dishes, topics.scheme
     g, group, old = tokens.group[d], topics.group[d], tokens.topic[i]
     cell = group * restaurants.n_words[0] + tokens.words[i]
     if old >= 0:
-        if not take_out(rng, restaurants, orders, scheme, group, cell, old):
+        if not leave_table(rng, restaurants, dishes, scheme, group, cell, old):
             return
         scratch.doc_count[old] -= 1
     n_topics, own = topics.n_topics[0], topics.scratch
     prior, rest = documents.prior[g], documents.rest[g]
-    weigh_all(prior, rest, restaurants, orders, scheme, scratch, own, group, cell, n_topics)
+    weigh_all(prior, rest, restaurants, dishes, scheme, scratch, own, group, cell, n_topics)
     new = categorical(rng, own.weights, 2 * n_topics + 1)
     opens_table = new >= n_topics
     if opens_table:
         new -= n_topics
     if new == n_topics:
         open_both(rng, documents, g, topics, scratch)
-    put_in(rng, restaurants, orders, group, cell, new, opens_table)
+    take_seat(rng, restaurants, dishes, group, cell, new, opens_table)
     tokens.topic[i] = new
     scratch.doc_count[new] += 1
 
@@ -212,26 +212,26 @@ def _weigh_topic(tokens, documents, topics, scratch, d, k, mass):
 
 
 @borrowing_kernel
-def gather(orders, restaurants, group, cell, sent, touched):
-    """Sum p_wv q_kv over v into `sent`, and list the topics where that is not zero; return how many."""
+def gather(dishes, restaurants, group, cell, dish_mass, touched):
+    """Sum p_wv q_kv over v into `dish_mass`, and list the topics where that is not zero; return how many."""
     base, n_words, capacity = restaurants.base, restaurants.n_words[0], restaurants.b.size
     b = restaurants.base_of_group[group]
     n_touched = 0
-    start, end = sources(orders, n_words, cell)
+    start, end = sources(dishes, n_words, cell)
     for place in range(start, end):
-        v, p = source(orders, place)
+        v, p = source(dishes, place)
         first = base.word_ptr[b * n_words + v]
         for j in range(first, first + base.n_listed[b * n_words + v]):
             k = base.listed_topic[j] - b * capacity
-            if sent[k] == 0.0:
+            if dish_mass[k] == 0.0:
                 touched[n_touched] = k
                 n_touched += 1
-            sent[k] += p * base.listed_count[j]
+            dish_mass[k] += p * base.listed_count[j]
     return n_touched
 
 
 @borrowing_kernel
-def weigh_seats(restaurants, orders, scheme, scratch, own, cell):
+def weigh_seats(restaurants, dishes, scheme, scratch, own, cell):
     """Weigh topics with customers of the cell in full, and set their coefficients aside as zeros.
 
     Returns
@@ -242,7 +242,7 @@ def weigh_seats(restaurants, orders, scheme, scratch, own, cell):
     aside : float
         Sum of the coefficients, which ``own.kept[:n]`` holds.
     """
-    floor = restaurants.base.eta[0] * row_sum(orders, cell)
+    floor = restaurants.base.eta[0] * row_sum(dishes, cell)
     start = restaurants.cell_ptr[cell]
     mass, aside = 0.0, 0.0
     for j in range(restaurants.n_listed[cell]):
@@ -253,7 +253,7 @@ def weigh_seats(restaurants, orders, scheme, scratch, own, cell):
         )
         mass += own.joining[k] * at_table
         own.weights[2 * j] = mass
-        mass += coefficient * (floor + own.sent[k]) * alone
+        mass += coefficient * (floor + own.dish_mass[k]) * alone
         own.weights[2 * j + 1] = mass
         own.kept[j] = coefficient
         scratch.coefficient[k] = 0.0
@@ -271,22 +271,22 @@ def restore(restaurants, scratch, own, cell):
 
 @borrowing_kernel
 def draw_seat(
-    rng, restaurants, orders, scheme, scratch, own, group, cell, n_doc_topics, mass, rest, n_topics
+    rng, restaurants, dishes, scheme, scratch, own, group, cell, n_doc_topics, mass, rest, n_topics
 ):
     """Draw a topic for a token of the cell, perhaps one not represented yet, and whether it opens a table.
 
     `mass` is the sum of all coefficients, `rest` the prior weight of topics not represented yet.
     """
-    coefficient, sent, touched = scratch.coefficient, own.sent, own.touched
-    n_touched = gather(orders, restaurants, group, cell, sent, touched)
-    seats, aside = weigh_seats(restaurants, orders, scheme, scratch, own, cell)
-    ordered = 0.0
+    coefficient, dish_mass, touched = scratch.coefficient, own.dish_mass, own.touched
+    n_touched = gather(dishes, restaurants, group, cell, dish_mass, touched)
+    seats, aside = weigh_seats(restaurants, dishes, scheme, scratch, own, cell)
+    by_dish = 0.0
     for j in range(n_touched):
-        ordered += coefficient[touched[j]] * sent[touched[j]]
-    floor = restaurants.base.eta[0] * row_sum(orders, cell)
+        by_dish += coefficient[touched[j]] * dish_mass[touched[j]]
+    floor = restaurants.base.eta[0] * row_sum(dishes, cell)
     smooth = floor * max(mass - aside, 0.0)
-    unknown = rest * row_sum(orders, cell) / restaurants.n_words[0]
-    u = rng.random() * (seats + ordered + smooth + unknown)
+    unknown = rest * row_sum(dishes, cell) / restaurants.n_words[0]
+    u = rng.random() * (seats + by_dish + smooth + unknown)
     topic, opens_table = 0, True
     if u < seats:
         j = 0
@@ -294,45 +294,45 @@ def draw_seat(
             j += 1
         topic = restaurants.listed_topic[restaurants.cell_ptr[cell] + j // 2]
         opens_table = j % 2 == 1
-    elif u - seats < ordered:
+    elif u - seats < by_dish:
         u -= seats
         for j in range(n_touched):
             if coefficient[touched[j]] > 0.0:
                 topic = touched[j]
-                u -= coefficient[topic] * sent[topic]
+                u -= coefficient[topic] * dish_mass[topic]
                 if u < 0.0:
                     break
-    elif u - seats - ordered < smooth or unknown == 0.0:
-        u = (u - seats - ordered) / floor
+    elif u - seats - by_dish < smooth or unknown == 0.0:
+        u = (u - seats - by_dish) / floor
         topic = find_in_smooth_part(
             u, coefficient, scratch.doc_topics, n_doc_topics, scratch.is_doc_topic, n_topics
         )
     else:
         topic = n_topics
     for j in range(n_touched):
-        sent[touched[j]] = 0.0
+        dish_mass[touched[j]] = 0.0
     restore(restaurants, scratch, own, cell)
     return topic, opens_table
 
 
 @sparse_step.implement(PitmanYorTopics)
 def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
-    restaurants, orders, scheme, own = topics.restaurants, topics.orders, topics.scheme, topics.scratch
+    restaurants, dishes, scheme, own = topics.restaurants, topics.dishes, topics.scheme, topics.scratch
     g, group, old = tokens.group[d], topics.group[d], tokens.topic[i]
     prior, joining, discount = documents.prior[g], own.joining, scheme.discount[0]
     cell = group * restaurants.n_words[0] + tokens.words[i]
     if old >= 0:
-        if not take_out(rng, restaurants, orders, scheme, group, cell, old):
+        if not leave_table(rng, restaurants, dishes, scheme, group, cell, old):
             return n_doc_topics, mass
         scratch.doc_count[old] -= 1
         mass = update_coefficient(prior[old], restaurants, discount, scratch, joining, group, old, mass)
     n_topics, rest = topics.n_topics[0], documents.rest[g]
     new, opens_table = draw_seat(
-        rng, restaurants, orders, scheme, scratch, own, group, cell, n_doc_topics, mass, rest, n_topics
+        rng, restaurants, dishes, scheme, scratch, own, group, cell, n_doc_topics, mass, rest, n_topics
     )
     if new == n_topics:
         open_both(rng, documents, g, topics, scratch)
-    put_in(rng, restaurants, orders, group, cell, new, opens_table)
+    take_seat(rng, restaurants, dishes, group, cell, new, opens_table)
     tokens.topic[i] = new
     scratch.doc_count[new] += 1
     mass = update_coefficient(prior[new], restaurants, discount, scratch, joining, group, new, mass)

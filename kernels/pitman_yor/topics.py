@@ -27,7 +27,7 @@ from .state import (
     Restaurants,
     SameWord,
     SeatScratch,
-    rename_orders,
+    rename_dishes,
     seat_all,
 )
 from .tables import redraw_all_tables
@@ -64,7 +64,7 @@ def _rename_topics(topics, new_name, n_kept):
         start = restaurants.cell_ptr[cell]
         for j in range(start, start + restaurants.n_listed[cell]):
             restaurants.listed_topic[j] = new_name[restaurants.listed_topic[j]]
-    rename_orders(topics.orders, restaurants, new_name)
+    rename_dishes(topics.dishes, restaurants, new_name)
     for row in range(base.n_listed.size):
         first = row // n_words * capacity
         for j in range(base.word_ptr[row], base.word_ptr[row] + base.n_listed[row]):
@@ -74,7 +74,7 @@ def _rename_topics(topics, new_name, n_kept):
 @finish_pass.implement(PitmanYorTopics)
 def _finish_pass(rng, topics):
     if topics.scheme.rule[0] == TABLES:
-        redraw_all_tables(rng, topics.restaurants, topics.orders, topics.scheme)
+        redraw_all_tables(rng, topics.restaurants, topics.dishes, topics.scheme)
 
 
 @move_topics.implement(PitmanYorTopics)
@@ -111,7 +111,7 @@ def pitman_yor_topics(
         Group of each document, whose restaurants its tokens go to.
     n_words, n_topics, capacity : int
     latents : mapping of str to array
-        ``association`` (N,), the word that the table sent for which a token heads, -1 for other tokens;
+        ``association`` (N,), the dish of the table that a token heads, -1 for other tokens;
         ``b`` (n_topics,); ``a`` in [0, 1), above 0 where it is sampled; ``eta``.
     priors : mapping of str to (shape, rate)
         For ``b``, ``a``, ``eta``; that of ``a`` is the two shapes of a Beta. (0, 0) for a hyperparameter that
@@ -141,16 +141,16 @@ def pitman_yor_topics(
     group = np.ascontiguousarray(group, np.int32)
     occurrences = np.bincount(cells_of(tokens, group, n_words), minlength=base_of_group.size * n_words)
     if row_ptr is None:
-        orders = SameWord(np.zeros(0))
+        dishes = SameWord(np.zeros(0))
     else:
-        orders = associations(row_ptr, column, weight, occurrences, n_words)
+        dishes = associations(row_ptr, column, weight, occurrences, n_words)
     cell_ptr = np.concatenate([[0], np.cumsum(occurrences)]).astype(np.int64)
     topics = PitmanYorTopics(
         group=group,
         restaurants=empty_restaurants(
-            cell_ptr, orders, base_of_group, widened(b, capacity), latents["eta"], priors["eta"], n_words
+            cell_ptr, dishes, base_of_group, widened(b, capacity), latents["eta"], priors["eta"], n_words
         ),
-        orders=orders,
+        dishes=dishes,
         scheme=Scheme(
             rule=np.array([SCHEMES.index(scheme)], np.int64),
             ratios=stirling_ratios(int(occurrences.max(initial=0)), a),
@@ -164,7 +164,7 @@ def pitman_yor_topics(
         n_topics=np.array([n_topics], np.int64),
     )
     seat_all(
-        tokens, group, topics.restaurants, orders, np.ascontiguousarray(latents["association"], np.int64)
+        tokens, group, topics.restaurants, dishes, np.ascontiguousarray(latents["association"], np.int64)
     )
     return topics
 
@@ -180,7 +180,7 @@ def check_ranges(a: float, b: np.ndarray, is_sampled: bool) -> None:
 
 
 def associations(row_ptr, column, weight, occurrences, n_words) -> Associations:
-    """Orders for the given P, none of them sent."""
+    """Dishes for the given P, none of them served."""
     weight = np.asarray(weight, float)
     row_of = np.repeat(np.arange(occurrences.size), np.diff(row_ptr))[weight > 0.0]
     column, weight = np.asarray(column, np.int32)[weight > 0.0], weight[weight > 0.0]
@@ -197,15 +197,15 @@ def associations(row_ptr, column, weight, occurrences, n_words) -> Associations:
         column=np.ascontiguousarray(column),
         weight=np.ascontiguousarray(weight),
         row_sum=row_sum,
-        n_orders=np.zeros(occurrences.size, np.int32),
-        order_topic=np.zeros(n_tokens, np.int32),
-        order_word=np.zeros(n_tokens, np.int32),
+        n_dishes=np.zeros(occurrences.size, np.int32),
+        dish_topic=np.zeros(n_tokens, np.int32),
+        dish_word=np.zeros(n_tokens, np.int32),
     )
 
 
 def empty_restaurants(
     cell_ptr: np.ndarray,
-    orders: SameWord | Associations,
+    dishes: SameWord | Associations,
     base_of_group: np.ndarray,
     b: np.ndarray,
     eta: float,
@@ -214,7 +214,7 @@ def empty_restaurants(
 ) -> Restaurants:
     """Restaurants without customers, with room for all tokens."""
     n_groups, capacity, n_tokens = base_of_group.size, b.size, int(cell_ptr[-1])
-    word_ptr = base_word_ptr(cell_ptr, orders, base_of_group, n_words, capacity)
+    word_ptr = base_word_ptr(cell_ptr, dishes, base_of_group, n_words, capacity)
     n_bases = word_ptr.size // n_words
     return Restaurants(
         cell_ptr=cell_ptr,
@@ -242,7 +242,7 @@ def empty_restaurants(
 
 def base_word_ptr(
     cell_ptr: np.ndarray,
-    orders: SameWord | Associations,
+    dishes: SameWord | Associations,
     base_of_group: np.ndarray,
     n_words: int,
     capacity: int,
@@ -250,9 +250,9 @@ def base_word_ptr(
     """Where the lists of bases' words begin, with room for each topic or table that could send for a word."""
     occurrences = np.diff(cell_ptr)
     base_of_cell = np.repeat(base_of_group, n_words)
-    if isinstance(orders, Associations):
-        cell = np.repeat(np.arange(occurrences.size), np.diff(orders.row_ptr))
-        column = orders.column
+    if isinstance(dishes, Associations):
+        cell = np.repeat(np.arange(occurrences.size), np.diff(dishes.row_ptr))
+        column = dishes.column
     else:
         cell = np.arange(occurrences.size)
         column = cell % n_words
@@ -265,7 +265,7 @@ def seat_scratch(capacity: int) -> SeatScratch:
     """Fresh working memory for `capacity` topics."""
     return SeatScratch(
         joining=np.zeros(capacity),
-        sent=np.zeros(capacity),
+        dish_mass=np.zeros(capacity),
         touched=np.zeros(capacity, np.int32),
         kept=np.zeros(capacity),
         weights=np.zeros(2 * capacity + 1),
@@ -276,7 +276,7 @@ def seat_scratch(capacity: int) -> SeatScratch:
 def _(side: PitmanYorTopics, capacity: int) -> PitmanYorTopics:
     restaurants, base = side.restaurants, side.restaurants.base
     n_words, before = int(restaurants.n_words[0]), restaurants.b.size
-    word_ptr = base_word_ptr(restaurants.cell_ptr, side.orders, restaurants.base_of_group, n_words, capacity)
+    word_ptr = base_word_ptr(restaurants.cell_ptr, side.dishes, restaurants.base_of_group, n_words, capacity)
     total = widened(base.total.reshape(-1, before), capacity)
     listed_topic, listed_count = (np.zeros(word_ptr[-1], np.int32) for _ in range(2))
     old, row = in_use(base.word_ptr[:-1], base.n_listed)

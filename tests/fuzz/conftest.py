@@ -1,8 +1,8 @@
 """Malformed input of every kind: it is taken, or refused in one line; it never breaks anything.
 
-One file a kind of input: ``test_corpora.py``, ``test_fits.py``, ``test_options.py``; what is to be said of
-checkpoints goes into ``test_checkpoints.py``. The tests run in two profiles: ``short``, a few examples that
-are always the same; and ``long``, many with a seed, by ``make fuzz SEED=7 MINUTES=60``.
+One file a kind of input: ``test_corpora.py``, ``test_fits.py``, ``test_options.py``; ``test_checkpoints.py``
+disturbs chains. The tests run in two profiles: ``short``, a few examples that are always the same; and
+``long``, many with a seed, by ``make fuzz SEED=7 MINUTES=60``.
 """
 
 import faulthandler

@@ -6,6 +6,7 @@ from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.buffet import FOCUSED_MUTANTS
 from bnpzoo.diagnostics.laboratory.patched import Change, load_room
 from bnpzoo.kernels.buffet import focused as kernel
+from bnpzoo.kernels.toolbox.sides import tokens_of
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
@@ -66,9 +67,9 @@ def test_weight_of_a_new_topic_is_the_joint_integrated():
 def opened(sweeps, n_documents, n=4000):
     """Strength and inclusion of topics that the kernel opens, (n, 2)."""
     rng = np.random.default_rng(1)
-    state = kernel.make_state(
-        [], np.zeros(n_documents + 1), 1, [], [], [], HYPER, dict.fromkeys(HYPER, (0, 0))
-    )
+    tokens = tokens_of([], np.zeros(n_documents + 1), np.zeros(n_documents), [])
+    nothing = {"strength": [], "inclusion": []}
+    state = kernel.make_state(tokens, 1, nothing | HYPER, dict.fromkeys(HYPER, (0, 0)))
     out = []
     for _ in range(n):
         sweeps.open_focused_topic(rng, state.documents, 0, n_documents)

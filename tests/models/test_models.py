@@ -77,8 +77,9 @@ def test_settings_tell_hyperparameters_apart(which):
     model = make(which)
     for purpose in ("fixed", "benchmark"):
         assert model.set_to(purpose).sampled() == ()
-    values = list(model.set_to("fixed").hyperparameters().values())
-    assert len({*values}) == len(values)  # or no test of values could see that two are swapped
+    for purpose in ("fixed", "prior", "reference"):
+        values = list(model.set_to(purpose).hyperparameters().values())
+        assert len({*values}) == len(values)  # or no test could see that two are swapped
     assert set(model.set_to("prior").sampled()) == {*model.hyperparameters()}
 
 
@@ -264,11 +265,38 @@ def test_a_task_without_documents_is_a_draw_from_its_prior():
     assert abs(np.mean(draws) - 1.0) < 4.5 / np.sqrt(len(draws))
 
 
-def test_probes_depend_on_the_shape_of_the_corpus_alone():
-    a = Corpus([0, 1, 2, 3], [0, 2, 4])
-    b = Corpus([3, 2, 1, 0], [0, 2, 4])
-    for x, y in zip(Probes.of(a), Probes.of(b), strict=True):
+def test_probes_are_pairs_of_every_kind_and_the_same_each_time():
+    rng = np.random.default_rng(5)
+    corpus = Corpus(rng.integers(50, size=400), np.arange(0, 401, 10))
+    for x, y in zip(Probes.of(corpus), Probes.of(corpus), strict=True):
         assert np.array_equal(x, y)
+    pairs = Probes.of(corpus).pairs
+    assert len({*map(tuple, pairs.tolist())}) == 8
+    assert np.all(pairs[:, 0] < pairs[:, 1])
+    same_document, same_word = (np.diff(of[pairs]).ravel() == 0 for of in (corpus.doc_of, corpus.words))
+    assert np.count_nonzero(same_document) >= 3
+    assert np.count_nonzero(same_word & ~same_document) >= 3
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 30])
+def test_probes_of_a_corpus_without_pairs_of_a_kind(n):
+    alone = Corpus(np.arange(n), np.arange(n + 1), n_words=30)  # documents of one token, words of one token
+    assert len(Probes.of(alone).pairs) == min(8, n * (n - 1) // 2)
+
+
+@every_variant
+def test_quantities_are_the_same_from_the_counts_of_the_kernel(which, variant):
+    model, (latents, corpus) = simulated(which, 3, variant)
+    kernel, rng = model.kernel(variant), np.random.default_rng(0)
+    state = kernel.load(latents, corpus, model)
+    for _ in range(3):
+        state = kernel.step(rng, state)
+    latents = kernel.snapshot(state)
+    counted = model.quantities(latents, corpus, counts=kernel.counted(state))
+    for name, value in model.quantities(latents, corpus).items():
+        np.testing.assert_array_equal(counted[name], value, err_msg=name)
+    slowly = model.log_likelihood(latents, corpus)
+    assert counted["log_likelihood"] == pytest.approx(slowly, rel=1e-12)
 
 
 def test_empty_documents_carry_no_information():

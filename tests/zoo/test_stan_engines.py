@@ -27,7 +27,7 @@ def test_pystan_compiles_where_nobody_looks(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"cache"}
     assert {path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()} == {
         compiled.name,
-        "lock",
+        f"{compiled.name}.lock",
     }
 
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import override
 
 import numpy as np
+from scipy.special import gammaln
 
+from ...kernels.toolbox.tally import log_urns
 from ..contract import (
     Design,
     FrozenTopics,
@@ -19,10 +21,10 @@ from ..contract import (
     Probes,
     Quantities,
     Simulation,
+    WordCounts,
 )
 from ..corpus import Corpus
 from ..toolbox.draws import draw_hyperparameter
-from ..toolbox.laws import log_sequences
 
 
 class CollapsedTopicModel(Model):
@@ -69,6 +71,17 @@ class CollapsedTopicModel(Model):
         return self.unseated(corpus) | hyper
 
     @abstractmethod
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """Latents of the document side at given topics, and ``z``; see `Model.start_at`."""
+
+    @override
+    def start_at(self, labels: np.ndarray, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        hyper = self.draw_hyperparameters(Design.of(corpus), rng)
+        return self.documents_started(labels, hyper, corpus) | hyper
+
+    @abstractmethod
     def unseated(self, corpus: Corpus) -> Latents:
         """``z`` of -1 throughout, and sticks to match."""
 
@@ -80,12 +93,10 @@ class CollapsedTopicModel(Model):
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
         """Log probability of ``z`` given sticks and concentrations, topic proportions integrated out."""
         prior = self.document_prior(latents, corpus)
-        groups = self.prior_rows(prior, corpus)
-        parts = (groups[corpus.doc_of] == g for g in range(len(prior)))
-        return sum(
-            log_sequences(corpus.doc_of[part], latents["z"][part], row)
-            for part, row in zip(parts, prior, strict=True)
-        )
+        row, filled = self.prior_rows(prior, corpus), corpus.doc_lengths > 0
+        mass, length = prior.sum(axis=1)[row[filled]], corpus.doc_lengths[filled]
+        all_ways = np.sum(gammaln(mass + length) - gammaln(mass))
+        return float(log_urns(corpus.doc_ptr, row, latents["z"], prior) - all_ways)
 
     def log_words(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """Log probability of the words given topics `z`, all else of the topics summed out."""
@@ -120,6 +131,12 @@ class CollapsedTopicModel(Model):
         """Probabilities of some words as the first token of a topic not in use, float (1, W) or (G, W)."""
         return np.full((1, len(words)), 1.0 / corpus.n_words)
 
+    def measured_words(
+        self, latents: Latents, corpus: Corpus, words: np.ndarray, counts: WordCounts | None
+    ) -> tuple[float, np.ndarray]:
+        """Return `log_likelihood`, and `word_probabilities` of some words, given counts if there are any."""
+        return self.log_likelihood(latents, corpus), self.word_probabilities(latents, corpus, words)
+
     @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         prior = self.document_prior(latents, corpus)
@@ -134,7 +151,13 @@ class CollapsedTopicModel(Model):
         return FrozenTopics(words, np.array(np.broadcast_to(prior, (len(words), prior.shape[1]))))
 
     @override
-    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
         """See `Model.quantities`.
 
         Returns
@@ -159,7 +182,7 @@ class CollapsedTopicModel(Model):
             share = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) / corpus.doc_lengths[d]
             share = share[share > 0]
             entropy[j] = 0.0 - np.sum(share * np.log(share))
-        topic_words = self.word_probabilities(latents, corpus, probes.cells[:, 1])
+        likelihood, topic_words = self.measured_words(latents, corpus, probes.cells[:, 1], counts)
         new_words = self.new_word_probabilities(corpus, probes.cells[:, 1])
         n_topics = topic_words.shape[1]
         predictive = np.zeros(len(probes.cells))
@@ -170,9 +193,9 @@ class CollapsedTopicModel(Model):
             of_new = row[-1] * new_words[g if len(new_words) > 1 else 0, j]
             weight = np.sum((in_doc + row[:-1]) * topic_words[g, :, j]) + of_new
             predictive[j] = weight / (corpus.doc_lengths[d] + row.sum())
-        likelihood = self.log_likelihood(latents, corpus)
+        sizes = np.bincount(z) if counts is None else counts.total
         return {
-            "n_topics": np.asarray(float(np.unique(z).size)),
+            "n_topics": np.asarray(float(np.count_nonzero(sizes))),
             "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
             "log_likelihood": np.asarray(likelihood),
             "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, override
 
 import numpy as np
+from scipy.special import gammaln
 
-from ...kernels.toolbox import dirichlet, sweeps
+from ...kernels.toolbox import dirichlet, sweeps, tally
 from ...kernels.toolbox.sides import State, Tokens
-from ..contract import Design, Gamma, Hyperparameter, Latents, Prior, Quantities, Room, TokenStep
+from ..contract import Design, Gamma, Hyperparameter, Latents, Prior, Quantities, Room, TokenStep, WordCounts
 from ..corpus import Corpus
 from ..settings import HasSettings, setting
 from ..toolbox.draws import draw_words
@@ -67,6 +68,8 @@ class TopicSide(HasSettings, ABC):
     """What `word_weights` and `latents_at` need of a draw of the reference programs."""
     stan_folder: ClassVar[str]
     """Where the Stan programs find this side's part."""
+    moves_whole_tables: ClassVar[bool] = False
+    """Whether kernels can weigh a table's tokens together, which in Pitman-Yor topics would need seats."""
 
     @property
     def form(self) -> Mapping[str, Any]:
@@ -95,6 +98,10 @@ class TopicSide(HasSettings, ABC):
     def unseated(self, corpus: Corpus) -> Latents:
         """Its latents, hyperparameters apart, while no token has a topic."""
         return {}
+
+    def started(self, z: np.ndarray, n_topics: int, corpus: Corpus) -> Latents:
+        """Its latents, hyperparameters apart, with which a chain can start at topics `z`."""
+        return self.unseated(corpus)
 
     @abstractmethod
     def draw_words(
@@ -125,6 +132,23 @@ class TopicSide(HasSettings, ABC):
         self, latents: Latents, corpus: Corpus, n_topics: int, words: np.ndarray
     ) -> np.ndarray:
         """See `CollapsedTopicModel.word_probabilities`."""
+
+    @property
+    def counts(self) -> Callable[[State], WordCounts] | None:
+        """See `Kernel.counts`."""
+        return None
+
+    def measured_words(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        n_topics: int,
+        words: np.ndarray,
+        counts: WordCounts | None,
+    ) -> tuple[float, np.ndarray]:
+        """See `CollapsedTopicModel.measured_words`."""
+        probabilities = self.word_probabilities(latents, corpus, n_topics, words)
+        return self.log_likelihood(latents, corpus), probabilities
 
     def new_word_probabilities(self, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         """See `CollapsedTopicModel.new_word_probabilities`."""
@@ -200,6 +224,11 @@ class TopicSide(HasSettings, ABC):
         }
 
 
+def dirichlet_counts(state: Any) -> WordCounts:
+    """Return the counts that a sampler of symmetric Dirichlet topics keeps; see `Kernel.counts`."""
+    return tally.counts_of(state.topics)
+
+
 @dataclass(frozen=True)
 class Dirichlet(TopicSide):
     """Symmetric Dirichlet topics, the same in all groups.
@@ -214,8 +243,9 @@ class Dirichlet(TopicSide):
     about: ClassVar[str] = "symmetric Dirichlet, the same in all groups"
     parameters: ClassVar[tuple[str, ...]] = ("phi", "eta")
     stan_folder: ClassVar[str] = "topics/dirichlet"
+    moves_whole_tables: ClassVar[bool] = True
 
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
 
     @override
     def draw_words(
@@ -238,10 +268,37 @@ class Dirichlet(TopicSide):
     def word_probabilities(
         self, latents: Latents, corpus: Corpus, n_topics: int, words: np.ndarray
     ) -> np.ndarray:
-        z, eta = latents["z"], float(latents["eta"])
-        counts = topic_word_counts(z, corpus.words, n_topics, words)
-        totals = np.bincount(z, minlength=n_topics)[:, None]
-        return ((counts + eta) / (totals + corpus.n_words * eta))[None]
+        counted = topic_word_counts(latents["z"], corpus.words, n_topics, words)
+        return self._probabilities(counted, np.bincount(latents["z"], minlength=n_topics), latents, corpus)
+
+    def _probabilities(
+        self, counted: np.ndarray, total: np.ndarray, latents: Latents, corpus: Corpus
+    ) -> np.ndarray:
+        eta = float(latents["eta"])
+        return ((counted + eta) / (total[:, None] + corpus.n_words * eta))[None]
+
+    @property
+    @override
+    def counts(self) -> Callable[[State], WordCounts]:
+        return dirichlet_counts
+
+    @override
+    def measured_words(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        n_topics: int,
+        words: np.ndarray,
+        counts: WordCounts | None,
+    ) -> tuple[float, np.ndarray]:
+        """See `TopicSide.measured_words`; from counts, in time that grows with those that are not zero."""
+        counts = counts or tally.recount(corpus.words, latents["z"], corpus.n_words, n_topics)
+        pairs, eta = tally.counts_of_counts(counts), float(latents["eta"])
+        smoothing, size = corpus.n_words * eta, np.arange(pairs.size)
+        likelihood = np.sum(pairs * (gammaln(eta + size) - gammaln(eta)))
+        likelihood += np.sum(gammaln(smoothing) - gammaln(smoothing + counts.total))
+        counted = tally.counts_of_words(counts, words)
+        return float(likelihood), self._probabilities(counted, counts.total, latents, corpus)
 
     @override
     def block(self, corpus: Corpus, n_topics: int) -> Callable[[], tuple[Any, np.ndarray]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels.toolbox import sides, sweeps
 from ...kernels.toolbox.sides import State
-from ..contract import Design, Kernel, Latents, Probes, Quantities, Reference, Room, Simulation
+from ..contract import Design, Kernel, Latents, Probes, Quantities, Reference, Room, Simulation, WordCounts
 from ..corpus import Corpus
 from ..toolbox.draws import draw_categorical, draw_hyperparameter
 from ..toolbox.stan_data import stan_counts, stan_priors
@@ -152,6 +152,17 @@ class TwoSidedModel(CollapsedTopicModel):
         return self.only_represented(super().initial_latents(corpus, rng)) | self.topics.unseated(corpus)
 
     @override
+    def start_at(self, labels: np.ndarray, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        latents = self.only_represented(super().start_at(labels, corpus, rng))
+        return latents | self.topics.started(latents["z"], self.n_topics_of(latents), corpus)
+
+    @property
+    @override
+    def default_starts(self) -> tuple[str, ...]:
+        """See `Model.default_starts`: with few topics and with many, where their number is free."""
+        return ("seated", "documents") if self.opens_topics else ("seated",)
+
+    @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
         return self.topics.log_likelihood(latents, corpus)
 
@@ -168,12 +179,24 @@ class TwoSidedModel(CollapsedTopicModel):
         return self.topics.word_probabilities(latents, corpus, self.n_topics_of(latents), words)
 
     @override
+    def measured_words(
+        self, latents: Latents, corpus: Corpus, words: np.ndarray, counts: WordCounts | None
+    ) -> tuple[float, np.ndarray]:
+        return self.topics.measured_words(latents, corpus, self.n_topics_of(latents), words, counts)
+
+    @override
     def new_word_probabilities(self, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         return self.topics.new_word_probabilities(corpus, words)
 
     @override
-    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
-        return super().quantities(latents, corpus, probes) | self.topics.quantities(latents)
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
+        return super().quantities(latents, corpus, probes, counts) | self.topics.quantities(latents)
 
     @override
     def hyperparameter_quantities(self, latents: Latents) -> Quantities:
@@ -274,11 +297,16 @@ class TwoSidedModel(CollapsedTopicModel):
         """Row of the prior for each document, int (D,)."""
         raise NotImplementedError(f"{self.label}: its samplers are written as a whole")
 
+    @property
+    def samplers(self) -> Mapping[str, Sampler]:
+        """By name of the variant; the first is the default."""
+        return self.topics.samplers
+
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
         return {
             name: self._kernel(room, sampler)
-            for name, sampler in self.topics.samplers.items()
+            for name, sampler in self.samplers.items()
             if sampler.opens_topics or not self.opens_topics
         }
 
@@ -312,4 +340,5 @@ class TwoSidedModel(CollapsedTopicModel):
             about=about,
             token_step=sampler.token_step,
             with_room=own_sweeps.with_room if self.opens_topics else None,
+            counts=self.topics.counts,
         )

@@ -216,7 +216,8 @@ class Chain:
     def _record(self) -> None:
         latents = self.kernel.snapshot(self.state)
         draw = len(self.record.seconds)
-        self.record.quantities.append(self.model.quantities(latents, self.corpus, self.probes))
+        counts = self.kernel.counted(self.state)
+        self.record.quantities.append(self.model.quantities(latents, self.corpus, self.probes, counts))
         self.record.seconds.append(self.pending_seconds)
         self.pending_seconds = 0.0
         if self.schedule.keeps(draw):

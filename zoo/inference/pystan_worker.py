@@ -55,6 +55,8 @@ def sample(compiled: Path, order: Path, chain: int, draws: Path) -> int:
         for name in names
         if name not in given
     }
+    os.chdir(draws.parent)  # so that the path of the socket is short: it may have about a hundred bytes
+    draws = Path(draws.name)
     path = draws.with_suffix(".sock")
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server,

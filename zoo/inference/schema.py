@@ -83,8 +83,7 @@ def check_fit(tree: xr.DataTree) -> None:
     model = _checked_model(tree)
     corpus = _checked_corpus(tree)
     start = model.initial_latents(corpus, np.random.default_rng(0))
-    _check_probes(tree, Probes.of(corpus))
-    _check_draws(tree, model, start, Probes.of(corpus))
+    _check_draws(tree, model, start, _checked_probes(tree, corpus))
     _check_latents(tree, model, corpus, start)
 
 
@@ -118,16 +117,22 @@ def _checked_corpus(tree: xr.DataTree) -> Corpus:
     return corpus
 
 
-def _check_probes(tree: xr.DataTree, probes: Probes) -> None:
-    constant = tree["constant_data"].dataset
-    for name, expected in (
-        ("pairs", probes.pairs),
-        ("probed_documents", probes.documents),
-        ("cells", probes.cells),
-    ):
-        found = constant[name].values if name in constant else None
-        if found is None or not np.array_equal(found, expected):
-            raise ResultsError(f"constant_data: {name}: expected those of the corpus, found others")
+def _checked_probes(tree: xr.DataTree, corpus: Corpus) -> Probes:
+    """Probes of a fit, which other versions of this package may have chosen in another way."""
+    limits = {
+        "pairs": np.full((1, 2), corpus.n_tokens),
+        "probed_documents": np.array([corpus.n_documents]),
+        "cells": np.array([[corpus.n_documents, corpus.n_words]]),
+    }
+    dims = {"pairs": ("pair", "two"), "probed_documents": ("probed_document",), "cells": ("cell", "two")}
+    constant, found = tree["constant_data"].dataset, []
+    for name, limit in limits.items():
+        _variable("constant_data", constant, name, dims[name], "i")
+        values = constant[name].values
+        if values.shape[1:] != limit.shape[1:] or np.any((values < 0) | (values >= limit)):
+            raise ResultsError(f"constant_data: {name}: expected places in the corpus, found others")
+        found.append(values)
+    return Probes(*found)
 
 
 def _check_draws(tree: xr.DataTree, model: Model, start: Latents, probes: Probes) -> None:

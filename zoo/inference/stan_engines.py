@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, override
 
 from ..files import replace_on_success
 from .stan_chains import StanError, end, start
@@ -88,7 +89,7 @@ class Engine(ABC):
         target = cache / f"{self.name}-{self.version}-{digest}{self.suffix}"
         if not target.exists():
             cache.mkdir(parents=True, exist_ok=True)
-            with _locked(cache / "lock"):
+            with _locked(cache / self._lock_of(target)):
                 if not target.exists():
                     self._compile_to(target, program)
         return target
@@ -100,6 +101,10 @@ class Engine(ABC):
             compiled = self._build(source)
             with replace_on_success(target) as temporary:
                 shutil.copy(compiled, temporary)
+
+    def _lock_of(self, target: Path) -> str:
+        """Name of the file that is locked while `target` is made."""
+        return "lock"
 
     @abstractmethod
     def _build(self, source: Path) -> Path:
@@ -179,7 +184,13 @@ class PyStan(Engine):
         return cls(version) if version is not None and compiler is not None else None
 
     def _fingerprint(self) -> tuple[str, ...]:
-        return (self.version, str(_installed("httpstan")), sys.version, sys.prefix)
+        libraries = importlib.util.find_spec("httpstan")  # a compiled program looks for them where they were
+        return (self.version, str(_installed("httpstan")), sys.version, str(libraries and libraries.origin))
+
+    @override
+    def _lock_of(self, target: Path) -> str:
+        """One a program: compilations do not share files, as those of CmdStan do."""
+        return f"{target.name}.lock"
 
     def _build(self, source: Path) -> Path:
         _call([*PYTHON, str(WORKER), "build", str(source)], source.parent)

@@ -10,6 +10,7 @@ from scipy.special import betaln, gammaln
 
 from ...kernels.lda import cclda as sweeps
 from ...kernels.lda.cclda import CcldaState
+from ...kernels.toolbox import sides
 from ..contract import (
     Card,
     Design,
@@ -22,6 +23,7 @@ from ..contract import (
     Quantities,
     Reference,
     Room,
+    WordCounts,
 )
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
@@ -92,15 +94,14 @@ class Cclda(FiniteFamily):
             "an alpha of its own.",
         ),
         tags=("parametric", "several collections"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
-    delta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.4, benchmark=0.02)
-    gamma0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, benchmark=1.0)
-    gamma1: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=1.0)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
+    delta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.4, prior=Gamma(1.5, 3.0), benchmark=0.02)
+    gamma0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, prior=Gamma(3.0, 1.5), benchmark=1.0)
+    gamma1: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, prior=Gamma(1.5, 2.0), benchmark=1.0)
 
     @property
     @override
@@ -158,6 +159,13 @@ class Cclda(FiniteFamily):
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic."""
         return super().unseated(corpus) | {"own": np.zeros(corpus.n_tokens, np.int64)}
+
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`; all words are shared."""
+        return super().documents_started(labels, hyper, corpus) | {"own": np.zeros(corpus.n_tokens, np.int64)}
 
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
         """Log probability of ``z`` and ``own``, all proportions integrated out."""
@@ -236,27 +244,26 @@ class Cclda(FiniteFamily):
         return (tokens[1] + gamma1) / (tokens.sum(axis=0) + gamma0 + gamma1)
 
     @override
-    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, ``share_own``, of all tokens."""
         share = latents["own"].mean() if corpus.n_tokens else 0.0
-        return super().quantities(latents, corpus, probes) | {"share_own": np.asarray(share, float)}
+        return super().quantities(latents, corpus, probes, counts) | {"share_own": np.asarray(share, float)}
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        cclda = room(sweeps)
+        cclda, own_sides = room(sweeps), room(sides)
 
         def load(latents: Latents, corpus: Corpus, model: Cclda) -> CcldaState:
+            group = model.groups(corpus.group, corpus.n_documents)
+            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, group, latents["z"])
             return cclda.make_state(
-                corpus.words,
-                corpus.doc_ptr,
-                model.groups(corpus.group, corpus.n_documents),
-                corpus.n_groups,
-                corpus.n_words,
-                model.n_topics,
-                latents["z"],
-                latents["own"],
-                latents,
-                prior_arrays(model),
+                tokens, corpus.n_groups, corpus.n_words, model.n_topics, latents, prior_arrays(model)
             )
 
         def step(rng: np.random.Generator, state: CcldaState) -> CcldaState:

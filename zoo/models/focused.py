@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from ...kernels.buffet import focused as sweeps
 from ...kernels.buffet.focused import FocusedState
+from ...kernels.toolbox import sides
 from ..contract import (
     Card,
     Design,
@@ -24,6 +25,7 @@ from ..contract import (
     Reference,
     Room,
     Simulation,
+    WordCounts,
 )
 from ..corpus import Corpus
 from ..families.buffet import reference
@@ -36,7 +38,7 @@ from ..families.buffet.generator import (
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
 from ..families.collapsed import prior_arrays
-from ..families.topics import Dirichlet, TopicSide
+from ..families.topics import Dirichlet, TopicSide, dirichlet_counts
 from ..families.two_sided import TwoSidedModel
 from ..settings import setting
 from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
@@ -106,7 +108,6 @@ class Focused(TwoSidedModel):
             "The conditional of gamma depends on the topics without tokens; they are integrated out.",
         ),
         tags=("nonparametric", "single corpus", "document lengths are data"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = (
@@ -114,7 +115,7 @@ class Focused(TwoSidedModel):
     )
 
     alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.3, benchmark=5.0)
-    gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
+    gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, prior=Gamma(3.0, 2.0), benchmark=0.5)
     topics: TopicSide = Dirichlet()
 
     @property
@@ -206,6 +207,19 @@ class Focused(TwoSidedModel):
         )
         return _seat_tokens(draw, lengths, rng)
 
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`; strengths at which lengths are as expected."""
+        z, used = by_first_appearance(labels)
+        having = np.bincount(np.unique(corpus.doc_of * used.size + z) % used.size)
+        return {
+            "z": z,
+            "strength": np.bincount(z) / having,
+            "inclusion": having / (corpus.n_documents + 1.0),
+        }
+
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic."""
         nothing = np.zeros(0)
@@ -242,10 +256,16 @@ class Focused(TwoSidedModel):
         return out + self.log_words(z, corpus, hyper)
 
     @override
-    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
         """See `CollapsedTopicModel.quantities`; besides, means over topics of strength and inclusion."""
         used = latents["strength"].size > 0
-        return super().quantities(latents, corpus, probes) | {
+        return super().quantities(latents, corpus, probes, counts) | {
             f"mean_{name}": np.asarray(latents[name].mean() if used else 0.0)
             for name in ("strength", "inclusion")
         }
@@ -275,19 +295,12 @@ class Focused(TwoSidedModel):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        focused = room(sweeps)
+        focused, own_sides = room(sweeps), room(sides)
 
         def load(latents: Latents, corpus: Corpus, model: Focused) -> FocusedState:
-            return focused.make_state(
-                corpus.words,
-                corpus.doc_ptr,
-                corpus.n_words,
-                latents["z"],
-                latents["strength"],
-                latents["inclusion"],
-                {name: latents[name] for name in ("alpha", "gamma", "eta")},
-                prior_arrays(model),
-            )
+            one_prior = np.zeros(corpus.n_documents, np.int64)
+            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, one_prior, latents["z"])
+            return focused.make_state(tokens, corpus.n_words, latents, prior_arrays(model))
 
         def make(sweep: Callable[..., bool], exact: bool, about: str) -> Kernel:
             def step(rng: np.random.Generator, state: FocusedState) -> FocusedState:
@@ -296,8 +309,9 @@ class Focused(TwoSidedModel):
                 return state
 
             return Kernel(
-                load, step, _snapshot, focused.check, sweep, exact, about, with_room=focused.with_room
-            )
+                load, step, _snapshot, focused.check, sweep, exact, about, with_room=focused.with_room,
+                counts=dirichlet_counts,
+            )  # fmt: skip
 
         return {
             "exact": make(

@@ -21,6 +21,7 @@ from ..contract import (
     Reference,
     Room,
     Simulation,
+    WordCounts,
 )
 from ..corpus import Corpus, CorpusError
 from ..families.buffet import reference
@@ -41,7 +42,7 @@ from ..families.two_sided import TwoSidedModel
 from ..settings import option, setting
 from ..toolbox.draws import draw_hyperparameter, log_gamma
 from ..toolbox.enumeration import restricted_growth_strings
-from ..toolbox.laws import doc_topic_counts
+from ..toolbox.laws import by_first_appearance, doc_topic_counts
 from ..toolbox.stan_data import stan_priors
 
 
@@ -109,7 +110,6 @@ class SparseTransfer(TwoSidedModel):
             "instead of 2.34, and up to 0.45, with lengths of documents.",
         ),
         tags=("nonparametric", "several collections", "sparse"),
-        evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = (
@@ -119,7 +119,7 @@ class SparseTransfer(TwoSidedModel):
     alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.3, benchmark=40.0)
     epsilon: float = option(0.5, small=0.9, benchmark=0.5)
     a1: float = option(2.0, small=2.0, benchmark=1.0)
-    a2: float = option(2.0, small=1.0, benchmark=100.0)
+    a2: float = option(2.0, small=0.8, benchmark=100.0)
     topics: TopicSide = Dirichlet()
     lengths: Lengths = option("task")
 
@@ -210,6 +210,24 @@ class SparseTransfer(TwoSidedModel):
         topics = {"log_weight": log_weight, "shape": shape}
         return Draws({"alpha": alphas}, owner, topics, total_by_owner(np.exp(log_weight), owner, n))
 
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`.
+
+        A task has the topics that its tokens have; weights are those at which lengths are as expected.
+        """
+        z, used = by_first_appearance(labels)
+        weight = np.zeros((corpus.n_groups, used.size))
+        np.add.at(weight, (self.tasks(corpus.group)[corpus.doc_of], z), 1.0)
+        if self.lengths != "task":
+            filled = [np.count_nonzero(n) for n in self.task_lengths(Design.of(corpus))]
+            weight /= np.maximum(filled, 1)[:, None]
+        with np.errstate(divide="ignore"):
+            log_weight = np.log(weight)
+        return {"z": z, "log_weight": log_weight, "shape": weight.sum(axis=0) / (weight > 0).sum(axis=0)}
+
     def unseated(self, corpus: Corpus) -> Latents:
         """No task has a topic."""
         self.tasks(corpus.group)
@@ -268,17 +286,23 @@ class SparseTransfer(TwoSidedModel):
         return restricted_growth_strings(corpus.n_tokens)
 
     @override
-    def quantities(self, latents: Latents, corpus: Corpus, probes: Probes | None = None) -> Quantities:
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
         """See `Model.quantities`; besides, how many topics and pairs of task and topic there are.
 
         ``n_pairs`` counts pairs with tokens and ``n_on`` all that are on, ``n_topics_of`` topics with their
         ghosts; ``mass`` is the sum of each task's weights, ``mean_shape`` the mean over topics in use.
         """
         log_weight, shape = latents["log_weight"], latents["shape"]
-        counts = doc_topic_counts(latents["z"], corpus, shape.size)
-        in_task = np.array([counts[corpus.group_of_doc == c].sum(axis=0) for c in range(corpus.n_groups)])
-        in_use = counts.sum(axis=0) > 0
-        return super().quantities(latents, corpus, probes) | {
+        in_task = np.zeros((corpus.n_groups, shape.size), np.int64)
+        np.add.at(in_task, (corpus.group_of_doc[corpus.doc_of], latents["z"]), 1)
+        in_use = in_task.sum(axis=0) > 0
+        return super().quantities(latents, corpus, probes, counts) | {
             "n_topics_of": np.asarray(float(shape.size)),
             "n_pairs": np.asarray(float(np.count_nonzero(in_task))),
             "n_on": np.asarray(float(np.count_nonzero(log_weight > -np.inf))),

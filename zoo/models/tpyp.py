@@ -54,7 +54,7 @@ class Tpyp(PitmanYorFamily):
                 r"\prod_g \frac{(b_k|a)_{T_{gk}}}{(b_k)_{M_{gk}}} "
                 r"\prod_w S^{m_{gkw}}_{t_{gkw},a} \binom{m_{gkw}}{t_{gkw}}^{-1} \prod_v p_{wv}^{q_{gkwv}} "
                 r"\right\}",
-                "words, heads of tables and what these sent for, given topics of the tokens",
+                "words, heads of tables and their dishes, given topics of the tokens",
             ),
         ),
         errata=(
@@ -70,7 +70,6 @@ class Tpyp(PitmanYorFamily):
             "be, and under a flat prior not proper. Here it has a Gamma prior and slice moves.",
         ),
         tags=("parametric", "several collections", "power law"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor(transformed=True)}
     why_only: ClassVar[str] = (

@@ -137,7 +137,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "state",
         "return p * (base.eta[0] + count)",
         "return base.eta[0] + count",
-        "what a table sends for does not depend on how often that becomes its word",
+        "the dish of a table does not depend on how often that becomes its word",
         concerns=(Tpyp,),
     ),
     _mutant(
@@ -187,9 +187,9 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "new-topic-too-likely",
         "tokens",
-        "unknown = rest * row_sum(orders, cell) / restaurants.n_words[0]",
-        "unknown = rest * row_sum(orders, cell)",
-        "the weight of a new topic lacks the probability 1/V of what its table sends for",
+        "unknown = rest * row_sum(dishes, cell) / restaurants.n_words[0]",
+        "unknown = rest * row_sum(dishes, cell)",
+        "the weight of a new topic lacks the probability 1/V of the dish of its table",
         concerns=(HdpFamily,),
     ),
     _mutant(
@@ -207,6 +207,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         "topics that are renumbered leave their b behind",
         concerns=(HdpFamily,),
+    ),
+    _mutant(
+        "concentration-under-prior-of-base",
+        "topics",
+        'b_prior=np.array(priors["b"], float)',
+        'b_prior=np.array(priors["eta"], float)',
+        "b is drawn under the prior of eta",
+    ),
+    _mutant(
+        "base-under-prior-of-concentration",
+        "topics",
+        'latents["eta"], priors["eta"], n_words',
+        'latents["eta"], priors["b"], n_words',
+        "eta is drawn under the prior of b",
+    ),
+    _mutant(
+        "discount-stays",
+        "hyper",
+        "    scheme.discount[0] = 1.0 / (1.0 + math.exp(-x))\n",
+        "    x = 0.0\n",
+        "the discount never moves",
     ),
     Mutant(
         "pyp-stirling-diagonal",

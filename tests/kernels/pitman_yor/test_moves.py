@@ -93,7 +93,7 @@ class Micro:
         return tools.sweeps.make_state(tokens, documents, topics)
 
     def frozen(self, state, tools=PLAIN):
-        """Snapshot, made one of `all_states`: what tables sent for in order, at the first tokens."""
+        """Snapshot, made one of `all_states`: dishes of tables in order, at the first tokens."""
         found = tools.counts.snapshot(state.tokens, state.topics)
         return self.first_heads(state.tokens.topic.astype(np.int64), found["association"])
 
@@ -106,13 +106,13 @@ class Micro:
         return z.tobytes() + first.tobytes()
 
     def log_density(self, z, association):
-        """Of topics and of how many tables of each cell sent for each word: eq. (6) with its errata."""
+        """Of topics and of how many tables of each cell have each dish: eq. (6) with its errata."""
         a, b, eta, n_topics = self.a, self.b, self.eta, self.b.size
         heads = association >= 0
         out = self.log_density_of_topics(z)
         for base, k in itertools.product(set(self.bases), range(n_topics)):
-            sent = association[heads & (z == k) & (np.array(self.bases)[self.group_of] == base)]
-            q = np.bincount(sent, minlength=3)
+            served = association[heads & (z == k) & (np.array(self.bases)[self.group_of] == base)]
+            q = np.bincount(served, minlength=3)
             out += math.lgamma(3 * eta) - math.lgamma(3 * eta + q.sum())
             out += np.sum(gammaln(eta + q) - gammaln(eta))
         for g, k in itertools.product(range(2), range(n_topics)):
@@ -160,15 +160,15 @@ class Micro:
                 sources = np.flatnonzero(self.matrices[g][w])
                 choices.append(
                     [
-                        (tokens, sent)
+                        (tokens, served)
                         for t in range(1, len(tokens) + 1)
-                        for sent in itertools.combinations_with_replacement(sources, t)
+                        for served in itertools.combinations_with_replacement(sources, t)
                     ]
                 )
             for chosen in itertools.product(*choices):
                 association = self.unseated.copy()
-                for tokens, sent in chosen:
-                    association[tokens[: len(sent)]] = sent
+                for tokens, served in chosen:
+                    association[tokens[: len(served)]] = served
                 yield np.array(z), association
 
 
@@ -177,7 +177,7 @@ PHI0 = np.array([[0.2, 0.6], [0.5, 0.1], [0.3, 0.3], [0.7, 0.4], [0.1, 0.4], [0.
 
 
 class MicroGivenBases(Micro):
-    """The same given phi0: how many tables there are matters, but not what they sent for."""
+    """The same given phi0: how many tables there are matters, but not their dishes."""
 
     def load(self, tools, z, is_head, scheme="forced"):
         association = np.where(is_head >= 0, [row.argmax() for row in self.rows()], -1)
@@ -255,16 +255,16 @@ def sparse(tools, state, i, rng):
 
 def known(tools, state, i, rng):
     """Resample token `i` given bases."""
-    orders = tools.explicit.KnownBase(PHI0, state.topics.orders)
-    dense(tools, state._replace(topics=state.topics._replace(orders=orders)), i, rng)
+    dishes = tools.explicit.KnownBase(PHI0, state.topics.dishes)
+    dense(tools, state._replace(topics=state.topics._replace(dishes=dishes)), i, rng)
 
 
 def tables(tools, state, cell, rng):
     """Resample the number of tables of the first topic in the list of `cell`."""
     words, weights = np.empty(9, np.int64), np.empty(9)
-    restaurants, orders, scheme = state.topics.restaurants, state.topics.orders, state.topics.scheme
+    restaurants, dishes, scheme = state.topics.restaurants, state.topics.dishes, state.topics.scheme
     place = restaurants.cell_ptr[cell]
-    tools.tables.redraw_tables(rng, restaurants, orders, scheme, cell, place, words, weights)
+    tools.tables.redraw_tables(rng, restaurants, dishes, scheme, cell, place, words, weights)
 
 
 def law(micro, key, move, at, scheme, tools=PLAIN):
@@ -330,7 +330,7 @@ def test_token_step_given_bases_leaves_their_posterior_as_it_is(case, scheme):
         assert residual(micro, [start], known, token, scheme) < 1e-12
 
 
-def distance_from_law_of_orders(tools):
+def distance_from_law_of_dishes(tools):
     """Largest error of a probability when all tables send for words, given bases."""
     micro = Micro(**DOCS, same_word=False, bases=(0, 1))
     z, association = micro.random_state(np.random.default_rng(1))
@@ -340,16 +340,16 @@ def distance_from_law_of_orders(tools):
         micro.matrices[g][w] * PHI0[3 * g : 3 * g + 3, k]
         for g, w, k in zip(micro.group_of[heads], micro.words[heads], z[heads], strict=True)
     ]
-    for sent in itertools.product(range(3), repeat=heads.size):
-        probability = math.prod(x[v] / x.sum() for x, v in zip(weights, sent, strict=True))
+    for served in itertools.product(range(3), repeat=heads.size):
+        probability = math.prod(x[v] / x.sum() for x, v in zip(weights, served, strict=True))
         if probability > 0.0:
-            association[heads] = sent
+            association[heads] = served
             exact[micro.first_heads(z, association)] += probability
 
     def run(rng):
         state = micro.load(tools, z, association)
-        known_base = tools.explicit.KnownBase(PHI0, state.topics.orders)
-        tools.explicit.order_all(rng, state.topics.restaurants, known_base)
+        known_base = tools.explicit.KnownBase(PHI0, state.topics.dishes)
+        tools.explicit.draw_all_dishes(rng, state.topics.restaurants, known_base)
         tools.sweeps.check(state)
         return micro.frozen(state, tools)
 
@@ -360,9 +360,9 @@ def distance_from_law_of_orders(tools):
 
 
 def test_tables_send_for_words_given_bases():
-    assert distance_from_law_of_orders(PLAIN) < 1e-12
+    assert distance_from_law_of_dishes(PLAIN) < 1e-12
     wrong = Change(EXPLICIT, "u -= p * known.probability", "u -= known.probability")
-    assert distance_from_law_of_orders(Plain(wrong)) > 1e-3
+    assert distance_from_law_of_dishes(Plain(wrong)) > 1e-3
 
 
 SEATS, TOKENS, TABLES, EXPLICIT = (

@@ -116,8 +116,8 @@ def test_check_notices(same_word):
 def reloaded(state, room=ORIGINAL, priors=FIXED):
     """State made of what a snapshot tells."""
     tokens, document_side, side, _ = state
-    found, orders = snapshot(tokens, side), side.orders
-    given = {} if len(orders) == 1 else {x: getattr(orders, x) for x in ("row_ptr", "column", "weight")}
+    found, dishes = snapshot(tokens, side), side.dishes
+    given = {} if len(dishes) == 1 else {x: getattr(dishes, x) for x in ("row_ptr", "column", "weight")}
     return make_state(
         tokens.words, tokens.doc_ptr, side.group, int(side.restaurants.n_words[0]), tokens.topic,
         found["association"], document_side.alpha, found["b"], found["a"], found["eta"], priors,

@@ -8,9 +8,11 @@ import numpy as np
 
 from ....kernels.buffet import published, setup, sweeps
 from ....kernels.buffet.state import SparseTransferState
+from ....kernels.toolbox import sides
 from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
+from ..topics import dirichlet_counts
 from .ibp import first_rows, log_reach
 
 
@@ -51,6 +53,7 @@ def _gamma_nodes(shape: float, rate: float, step: float = 0.05) -> tuple[np.ndar
 def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
     """Make the samplers; see `Model.kernels_in`."""
     own_setup, own_sweeps, own_published = room(setup), room(sweeps), room(published)
+    own_sides = room(sides)
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> SparseTransferState:
         weights = model.length_weights(Design.of(corpus))
@@ -58,15 +61,11 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
         reach = log_reach(n_tasks, model.epsilon)
         priors = prior_arrays(model)
         rates = [weight.rate for weight in weights]
+        tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, model.tasks(corpus.group), latents["z"])
         return own_setup.make_state(
-            corpus.words,
-            corpus.doc_ptr,
-            model.tasks(corpus.group),
+            tokens,
             corpus.n_words,
-            latents["z"],
-            latents["log_weight"],
-            latents["shape"],
-            float(latents["eta"]),
+            latents,
             priors["eta"],
             weights,
             {
@@ -97,7 +96,15 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
             return state
 
         kernel = Kernel(
-            load, step, _snapshot, own_setup.check, sweep, about=about, with_room=own_setup.with_room
+            load,
+            step,
+            _snapshot,
+            own_setup.check,
+            sweep,
+            about=about,
+            token_step="augmented",
+            with_room=own_setup.with_room,
+            counts=dirichlet_counts,
         )
         return replace(kernel, **fields)
 

@@ -1,18 +1,19 @@
 """What the hierarchical Dirichlet process models share above their two and three levels."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ....kernels.hdp import documents
+from ....kernels.hdp import documents, tables
 from ....kernels.toolbox.sides import State
 from ...contract import Design, Latents, Room
 from ...corpus import Corpus
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance, doc_topic_counts
 from ..collapsed import prior_arrays
+from ..topics import Sampler
 from ..two_sided import TwoSidedModel
 from .sticks import GrowingSticks, log_tables, seat_tokens
 
@@ -69,6 +70,26 @@ class HdpFamily(TwoSidedModel):
         """Sticks under the names that the model's latents have."""
         return {"root": root[0]}
 
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`.
+
+        Sticks are the means given one table for each topic in a document, and in a task.
+        """
+        z, used = by_first_appearance(labels)
+        rows = self.document_rows(corpus)
+        document, topic = np.divmod(np.unique(corpus.doc_of * used.size + z), used.size)
+        n_tasks = self.hyperparameter_size("alpha", Design.of(corpus)) or 1
+        tables = np.zeros((n_tasks, used.size))
+        np.add.at(tables, (rows[document], topic), 1.0)
+        alpha0 = self.alpha0_of(hyper)
+        dishes = np.append((tables if alpha0 is None else tables > 0).sum(axis=0), float(hyper["gamma"]))
+        root = dishes / dishes.sum()
+        tasks = np.pad(tables, ((0, 0), (0, 1))) + (alpha0 or 0.0) * root
+        return {"z": z} | self._named(root[None], tasks / tasks.sum(axis=1, keepdims=True))
+
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic; the sticks are all rest."""
         n_tasks = self.hyperparameter_size("alpha", Design.of(corpus)) or 1
@@ -98,6 +119,18 @@ class HdpFamily(TwoSidedModel):
         hyper = {name: np.asarray(draw[name]) for name in self.own_settings() if name in draw}
         return {"z": z} | self._named(root, tasks) | hyper, used
 
+    @property
+    @override
+    def samplers(self) -> Mapping[str, Sampler]:
+        """See `TwoSidedModel.samplers`; where topics let them, whole tables move."""
+        of_topics = self.topics.samplers
+        if not self.topics.moves_whole_tables:
+            return of_topics
+        return {
+            "whole-tables": Sampler("sparse, and whole tables of documents move", _whole_tables),
+            **of_topics,
+        }
+
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:
         return self.groups(corpus.group, corpus.n_documents)
@@ -121,6 +154,10 @@ class HdpFamily(TwoSidedModel):
             "alpha": side.alpha.copy(),
             "gamma": np.array(side.gamma[0]),
         }
+
+
+def _whole_tables(room: Room) -> Callable[..., bool]:
+    return room(tables).table_sweep
 
 
 def _with_rest(sticks: np.ndarray, used: np.ndarray) -> np.ndarray:

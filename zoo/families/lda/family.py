@@ -100,6 +100,18 @@ class FiniteFamily(CollapsedTopicModel):
             z.append(rng.choice(own, length, p=draw_dirichlet(prior[g, own], rng)))
         return {"z": np.concatenate(z)}
 
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`; more labels than topics begin from the first again."""
+        group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]
+        z = np.empty(corpus.n_tokens, np.int64)
+        for g, row in enumerate(self.may_have(int(group.max(initial=0)) + 1)):
+            own = np.flatnonzero(row)
+            z[group == g] = own[labels[group == g] % own.size]
+        return {"z": z}
+
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic."""
         return {"z": np.full(corpus.n_tokens, -1)}

@@ -28,8 +28,8 @@ class Cell(NamedTuple):
     becomes: np.ndarray
     customers: int
 
-    def orders(self) -> Iterator[tuple[int, ...]]:
-        """All that the tables of the cell may have sent for: each word once a table, without their order."""
+    def dishes(self) -> Iterator[tuple[int, ...]]:
+        """All dishes that the tables of the cell may have: a word each, without their order."""
         sources = np.flatnonzero(self.becomes).tolist()
         for t in range(1, self.customers + 1):
             yield from combinations_with_replacement(sources, t)
@@ -39,7 +39,7 @@ def log_sum_over_tables(cells: Iterable[Cell], eta: float, b: float, a: float) -
     """Log probability of the words of one topic in all groups that share a base, all tables summed out.
 
     Sums ``prod_g (b|a)_T / (b)_M · prod_w S^m_t t! prod_v p_wv^q / q!`` times the probability that a
-    Dirichlet topic gives to the words that tables sent for, cell by cell: all that goes on from one to the
+    Dirichlet topic gives to the dishes of tables, cell by cell: all that goes on from one to the
     next is T of each group, and q.
 
     Parameters
@@ -58,10 +58,10 @@ def log_sum_over_tables(cells: Iterable[Cell], eta: float, b: float, a: float) -
     sums = {((0,) * n_groups, (0,) * n_words): 1.0}
     for group, becomes, m in cells:
         longer = defaultdict(float)
-        for sent in Cell(group, becomes, m).orders():
-            weight = stirling[m, len(sent)] * n_orders(sent) * prod(becomes[v] for v in sent)
+        for dishes in Cell(group, becomes, m).dishes():
+            weight = stirling[m, len(dishes)] * n_orders(dishes) * prod(becomes[v] for v in dishes)
             for (tables, q), before in sums.items():
-                longer[_added(tables, [group] * len(sent)), _added(q, sent)] += before * weight
+                longer[_added(tables, [group] * len(dishes)), _added(q, dishes)] += before * weight
         sums = longer
     customers = np.bincount(
         [cell.group for cell in cells], weights=[cell.customers for cell in cells], minlength=n_groups
@@ -75,9 +75,9 @@ def log_sum_over_tables(cells: Iterable[Cell], eta: float, b: float, a: float) -
     return float(np.logaddexp.reduce(terms))
 
 
-def n_orders(sent: tuple[int, ...]) -> int:
-    """In how many orders tables can have sent for the given words, ``t! / prod q!``."""
-    return factorial(len(sent)) // prod(map(factorial, Counter(sent).values()))
+def n_orders(dishes: tuple[int, ...]) -> int:
+    """In how many orders tables can have the given dishes, ``t! / prod q!``."""
+    return factorial(len(dishes)) // prod(map(factorial, Counter(dishes).values()))
 
 
 def _added(counts: tuple[int, ...], items: Iterable[int]) -> tuple[int, ...]:

@@ -105,7 +105,7 @@ def draw_heads(
 
     .. math:: E[S_w^m e^{-u S_w}] = e^{-H_w u^a} \sum_t (a H_w)^t u^{t a - m} S^m_t,
 
-    :math:`S^m_t` being the generalised Stirling numbers. Each table sends for a word of the base.
+    :math:`S^m_t` being the generalised Stirling numbers. Each table has a word of the base for its dish.
     """
     group = corpus.group_of_doc[corpus.doc_of]
     a, b = float(draw["a"]), draw["b"]
@@ -116,15 +116,15 @@ def draw_heads(
         log_u = np.log(rng.gamma(b[k] + customers.size)) - draw["phi_log_total"][g, k]
         for w in np.unique(corpus.words[customers]):
             of_word = rng.permutation(customers[corpus.words[customers] == w])
-            sent = _draw_sent(of_word.size, rows[[w]].toarray()[0] * topic, np.log(a) + a * log_u, a, rng)
-            association[of_word[: sent.size]] = sent
+            dishes = _draw_dishes(of_word.size, rows[[w]].toarray()[0] * topic, np.log(a) + a * log_u, a, rng)
+            association[of_word[: dishes.size]] = dishes
     return association
 
 
-def _draw_sent(
+def _draw_dishes(
     n: int, sources: np.ndarray, log_mass: float, a: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw the words that the tables of `n` customers sent for, int (t,), from weights `sources` (V,)."""
+    """Draw the dishes of the tables of `n` customers, int (t,), from weights `sources` (V,)."""
     log_p = np.arange(1, n + 1) * (log_mass + np.log(sources.sum())) + log_stirling(n, a)[n, 1:]
     n_tables = 1 + draw_categorical(np.exp(log_p - log_p.max())[None], rng)[0]
     return draw_categorical(np.tile(sources, (n_tables, 1)), rng)

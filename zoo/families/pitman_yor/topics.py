@@ -3,7 +3,7 @@
     phi0_bk ~ Dirichlet(eta),   phi_gk ~ PYP(a, b_k, P_g phi0_bk),   b = base of group g
 
 The tokens of topic k in group g are the customers of a restaurant. A table serves one word; the customer who
-heads it has sent for a word v of the base, which becomes word w of the group with probability p_wv. Topics
+heads it draws its dish, a word v of the base, which becomes word w of the group with probability p_wv. Topics
 and bases are integrated out. Of all tokens of a word in a restaurant any are as likely to be the heads, in
 any order (Chen, Du and Buntine 2011), so that the density depends on counts alone.
 """
@@ -42,8 +42,8 @@ type Base = Literal["shared", "own"]
 class PitmanYor(TopicSide):
     """Topics that are Pitman-Yor processes: power laws, and a version of each topic in each group.
 
-    Latents: ``association`` (N,), the word of the base that a token's table sent for if the token heads one,
-    else -1; ``eta``, ``b`` (K,), ``a``.
+    Latents: ``association`` (N,), the dish (a word of the base) of the table that a token heads, -1
+    if it heads none; ``eta``, ``b`` (K,), ``a``.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class PitmanYor(TopicSide):
     parameters: ClassVar[tuple[str, ...]] = reference.PARAMETERS
     stan_folder: ClassVar[str] = "topics/pitman_yor"
 
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
-    b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, benchmark=10.0)
-    a: Hyperparameter = setting(0.7, range=DISCOUNT, fixed=0.6, benchmark=0.7)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
+    b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, prior=Gamma(2.0, 1.2), benchmark=10.0)
+    a: Hyperparameter = setting(0.7, range=DISCOUNT, fixed=0.6, prior=Beta(2.0, 3.0), benchmark=0.7)
     base: Base = "shared"
     transformed: bool = False
 
@@ -123,6 +123,21 @@ class PitmanYor(TopicSide):
         return {"association": np.full(corpus.n_tokens, -1)}
 
     @override
+    def started(self, z: np.ndarray, n_topics: int, corpus: Corpus) -> Latents:
+        """See `TopicSide.started`: one table for each word of a topic in a group."""
+        cells = _restaurants(z, n_topics, Design.of(corpus)) * corpus.n_words + corpus.words
+        heads = np.unique(cells, return_index=True)[1]
+        association = np.full(z.size, -1)
+        if not self.transformed:
+            association[heads] = corpus.words[heads]
+            return {"association": association}
+        group, associations = _token_groups(corpus)[heads], self.associations_of(corpus)
+        for g in np.unique(group):
+            own = heads[group == g]
+            association[own] = np.ravel(associations.matrix(g)[corpus.words[own]].argmax(axis=1))
+        return {"association": association}
+
+    @override
     def draw_words(
         self, latents: Latents, n_topics: int, design: Design, rng: np.random.Generator
     ) -> tuple[np.ndarray, Latents]:
@@ -141,19 +156,19 @@ class PitmanYor(TopicSide):
             g, k = divmod(r, n_topics)
             customers = rng.permutation(np.flatnonzero(restaurant == r))
             table = seat(customers.size, float(b[k]), a, rng)
-            sent = rng.choice(design.n_words, size=table.max() + 1, p=phi0[base[g], k])
-            served = associations.draw(g, sent, rng)
+            dishes = rng.choice(design.n_words, size=table.max() + 1, p=phi0[base[g], k])
+            served = associations.draw(g, dishes, rng)
             words[customers] = served[table]
             for w in np.unique(served):
                 heads = customers[words[customers] == w][: np.count_nonzero(served == w)]
-                association[heads] = sent[served == w]
+                association[heads] = dishes[served == w]
         return words, {"association": association}
 
     @override
     def redraw_words(
         self, latents: Latents, n_topics: int, design: Design, rng: np.random.Generator
     ) -> np.ndarray:
-        """See `TopicSide.redraw_words`; which tokens head tables, and what they sent for, stays, too.
+        """See `TopicSide.redraw_words`; which tokens head tables, and their dishes, stays, too.
 
         This needs latents whose heads are any tokens of their words, as those of a draw are.
 
@@ -185,7 +200,7 @@ class PitmanYor(TopicSide):
         totals = np.column_stack(cells.totals(corpus.n_groups * b.size))
         concentrations = np.tile(b, corpus.n_groups)
         seated = sum(log_rising(x, a, m, t) for x, (m, t) in zip(concentrations, totals, strict=True))
-        return seated + cells.log_seatings(a) + self._log_sent(latents, corpus)
+        return seated + cells.log_seatings(a) + self._log_dishes(latents, corpus)
 
     @override
     def log_multiplicity(self, latents: Latents, corpus: Corpus) -> float:
@@ -195,12 +210,12 @@ class PitmanYor(TopicSide):
         restaurant = _restaurants(z, latents["b"].size, corpus)
         cells = Cells.of(restaurant, corpus.words, heads, corpus.n_words)
         cell_of = (restaurant * corpus.n_words + corpus.words)[heads]
-        _, sent = np.unique(np.column_stack([cell_of, association[heads]]), axis=0, return_counts=True)
+        _, dishes = np.unique(np.column_stack([cell_of, association[heads]]), axis=0, return_counts=True)
         m, t = cells.customers, cells.tables
-        return float(np.sum(gammaln(m + 1) - gammaln(m - t + 1)) - np.sum(gammaln(sent + 1)))
+        return float(np.sum(gammaln(m + 1) - gammaln(m - t + 1)) - np.sum(gammaln(dishes + 1)))
 
-    def _log_sent(self, latents: Latents, corpus: Corpus) -> float:
-        """Log probability of what the tables sent for, and of what that became."""
+    def _log_dishes(self, latents: Latents, corpus: Corpus) -> float:
+        """Log probability of the dishes of the tables, and of the words that they became."""
         heads = latents["association"] >= 0
         v, w, g = latents["association"][heads], corpus.words[heads], _token_groups(corpus)[heads]
         probability = np.ones(v.size)

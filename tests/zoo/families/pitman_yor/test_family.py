@@ -57,12 +57,12 @@ def states(model, data, hyper):
     for z in model.assignments(data):
         cells = sorted(set(zip(group.tolist(), z.tolist(), data.words.tolist(), strict=True)))
         tokens = [np.flatnonzero((group == g) & (z == k) & (data.words == w)) for g, k, w in cells]
-        orders = [
-            Cell(g, matrices[g][w], own.size).orders() for (g, _, w), own in zip(cells, tokens, strict=True)
+        dishes = [
+            Cell(g, matrices[g][w], own.size).dishes() for (g, _, w), own in zip(cells, tokens, strict=True)
         ]
-        for sent in product(*orders):
+        for served in product(*dishes):
             association = np.full(z.size, -1)
-            for own, words in zip(tokens, sent, strict=True):
+            for own, words in zip(tokens, served, strict=True):
                 association[own[: len(words)]] = words
             yield {"z": z, "association": association} | hyper
 
