@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -61,8 +62,13 @@ def with_error(value: float, error: float, spec: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print `value` as JSON; NumPy numbers and arrays become plain ones, NaN and infinities null."""
-    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    """Print `value` as JSON; see `as_json_text`."""
+    typer.echo(as_json_text(value, indent=2))
+
+
+def as_json_text(value: Any, indent: int | None = None) -> str:
+    """Write `value` as JSON; NumPy numbers and arrays become plain ones, NaN and infinities null."""
+    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
@@ -94,7 +100,9 @@ def write_csv(table: "DataFrame", path: Path, *, index: bool = False) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table; numbers stand to the right, text is taken literally."""
-    table = Table(title=escape(title), title_justify="left")
+    table = Table(
+        title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+    )
     rows = [[_cell(value) for value in row] for row in rows]
     for position, column in enumerate(columns):
         numeric = all(row[position][1] for row in rows)

@@ -45,12 +45,15 @@ def differences(
     if as_json:
         print_json(table.to_dict("records"))
         return
+    columns = ["group", "share", "words", "divergent", "associations"]
+    if not any(version.associations for topic in found for version in topic.versions):
+        columns.pop()  # the model has none
     for topic in found[:n_topics]:
         strength = "" if topic.concentration != topic.concentration else f", b {topic.concentration:,.3g}"
         print_table(
             f"{topic.share:.1%} of the tokens, likeness {topic.likeness:.2f}{strength}; "
             f"in all: {' '.join(topic.shared)}",
-            ["group", "share", "words", "more here", "became"],
+            columns,
             [
                 (
                     version.group,
@@ -58,7 +61,7 @@ def differences(
                     " ".join(word.word for word in version.words),
                     " ".join(version.divergent),
                     " ".join(f"{a.source}>{a.word}" for a in version.associations),
-                )
+                )[: len(columns)]
                 for version in topic.versions
             ],
         )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import print_json, print_table
+from .console import err, print_json, print_table
 from .inputs import CorpusFile, Coverage, FitFile, Groups, Json, Seed, known_part, read_new_documents
 
 if TYPE_CHECKING:
@@ -50,13 +50,14 @@ def evaluate(
     if split is not None:
         _, whole = whole.split(split)
     test, known = known_part(whole, training, corpus_file, coverage)
-    scores = [empirical_likelihood(posterior_topics(tree, test), test, seed=seed)]
-    if next(posterior_topics(tree, test)).inclusion is None:
-        methods = (document_completion, left_to_right)
-        scores = [
-            *(method(posterior_predictives(tree, test), test, seed=seed) for method in methods),
-            *scores,
-        ]
+    with err.status("scoring documents"):
+        scores = [empirical_likelihood(posterior_topics(tree, test), test, seed=seed)]
+        if next(posterior_topics(tree, test)).inclusion is None:
+            methods = (document_completion, left_to_right)
+            scores = [
+                *(method(posterior_predictives(tree, test), test, seed=seed) for method in methods),
+                *scores,
+            ]
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
     coherence = {"UMass": umass(top_words, training), "NPMI": npmi(top_words, test)}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # heavy to import: `bnpzoo --help` must not wait for them
     from ..zoo.corpus import Corpus
     from ..zoo.formats import TextOptions
 
-CORPUS_HELP = "A corpus: a folder of .txt files, CSV or JSON lines with a column `text`, .npz, UCI bag of words or LDA-C."
+CORPUS_HELP = "A corpus: a folder of .txt files, CSV or JSON lines with a column `text`, .npz, UCI or LDA-C."
 
 CorpusFile = Annotated[Path, typer.Argument(metavar="CORPUS", help=CORPUS_HELP, show_default=False)]
 ModelName = Annotated[
@@ -65,6 +65,10 @@ Seed = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script instead of tables.")]
 
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Print all test quantities, not the worst alone."),
+]
 Csv = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the whole table here.", show_default=False)
 ]
@@ -293,8 +297,10 @@ def known_part(new: "Corpus", training: "Corpus", path: Path, coverage: float) -
 
 
 def read_fits(paths: Sequence[Path]) -> "dict[str, DataTree]":
-    """Fits in the files `paths`, by a short label."""
-    from ..diagnostics.compare import labelled
+    """Fits in the files `paths`, by their names: without folder and suffix where that tells them apart."""
     from ..zoo.inference import load
 
-    return labelled(load(path) for path in paths)
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names):
+        names = [f"{path} #{i}" if path in paths[:i] else str(path) for i, path in enumerate(paths)]
+    return {name: load(path) for name, path in zip(names, paths, strict=True)}

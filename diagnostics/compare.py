@@ -18,6 +18,9 @@ _stats: Any = array_stats  # its annotations are wider than what it returns for 
 
 type Verdict = Literal["agree", "constant", "inconclusive", "disagree"]
 
+SEVERITY: tuple[Verdict, ...] = ("disagree", "inconclusive", "agree", "constant")
+"""Verdicts, the worst one first."""
+
 RHAT_LIMIT = 1.05
 ESS_LIMIT = 100.0
 """Beyond these a Monte Carlo standard error is not to be trusted, and no difference in its units either."""
@@ -118,6 +121,15 @@ class Comparison:
     rows: tuple[Row, ...]
     threshold: float
     trouble: Mapping[str, Trouble] = field(default_factory=dict)
+
+    def worst(self, n: int) -> list[Row]:
+        """Return the rows to look at first: by verdict, then the largest differences, then R-hat."""
+
+        def trouble(row: Row) -> tuple[int, float, float]:
+            rhat = 0.0 if np.isnan(row.rhat) else row.rhat
+            return SEVERITY.index(row.verdict), -row.largest_difference, -rhat
+
+        return sorted(self.rows, key=trouble)[:n]
 
     def count(self, verdict: Verdict) -> int:
         """Rows of this verdict."""

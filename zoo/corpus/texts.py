@@ -1,5 +1,6 @@
 """Tokens of texts, through scikit-learn's vectoriser, and what it dropped of them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,7 +55,7 @@ def tokens_of_texts(texts: Iterable[Any], vectorizer: "CountVectorizer | None" =
         chosen.set_params(analyzer=_as_it_is)
     try:
         chosen.fit(texts)
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         raise CorpusError(f"vectorizer: {error}") from None
     analyse, id_of = chosen.build_analyzer(), chosen.vocabulary_
     documents = [[id_of[token] for token in analyse(text) if token in id_of] for text in texts]

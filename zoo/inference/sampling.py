@@ -20,7 +20,7 @@ from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
 from .interrupt import Stop, held_signals
 from .needs import check_memory
-from .progress import Report, bars, silent
+from .progress import Report, bars, compiling, silent
 from .results import assemble, describe
 
 LARGEST_TREE = 2**10 - 1
@@ -111,7 +111,8 @@ def sample(
     if engine.load_run is None:
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
-        compile_seconds = _compile(model, corpus, variant)
+        with compiling() if progress is True else nullcontext():
+            compile_seconds = _compile(model, corpus, variant)
         with held_signals() as stop:
             runners = _chains(
                 model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid
