@@ -56,16 +56,17 @@ def print_comparison(comparison: "Comparison", verbose: bool = False) -> None:
     labels = comparison.labels
     say(comparison.headline(), VERDICTS[comparison.verdict])
     shown = comparison.rows if verbose else comparison.worst(N_WORST)
+    is_narrow = len(labels) <= 2  # else there is no room for more
     print_table(
         "Means of the test quantities" if verbose else f"The {len(shown)} quantities to look at first",
-        ["quantity", *labels, "apart (MCSE)", "R-hat", "least ESS", "verdict"],
+        ["quantity", *labels, "apart (MCSE)", "R-hat", *(["ESS"] if is_narrow else []), "verdict"],
         [
             [
                 row.quantity,
                 *(row.mean[label] for label in labels),
                 row.largest_difference,
                 row.rhat,
-                min(row.ess.values()),
+                *([f"{min(row.ess.values()):,.0f}".replace("nan", "–")] if is_narrow else []),
                 row.verdict,
             ]
             for row in shown

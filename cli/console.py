@@ -12,6 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -33,6 +34,10 @@ VERDICTS = {
     "broken": "red",
 }
 """Colour of each verdict."""
+
+
+WHOLE = 20
+"""Words of a table of up to this many characters are never broken."""
 
 
 class ExitCode(IntEnum):
@@ -101,17 +106,32 @@ def write_csv(table: "DataFrame", path: Path, *, index: bool = False) -> None:
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table; numbers stand to the right, text is taken literally."""
     table = Table(
-        title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+        title=escape(title),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
     )
     rows = [[_cell(value) for value in row] for row in rows]
     for position, column in enumerate(columns):
-        numeric = all(row[position][1] for row in rows)
+        cells = [row[position] for row in rows]
+        numeric = all(is_number for _, is_number in cells)
         table.add_column(
-            column, justify="right" if numeric else "left", overflow="fold", no_wrap=position == 0
+            column.replace(" ", "\n") if numeric else column,  # as narrow as the numbers allow
+            justify="right" if numeric else "left",
+            overflow="fold",
+            min_width=_longest_word([column, *(text for text, _ in cells)]),
         )
     for row in rows:
         table.add_row(*(text for text, _ in row))
     out.print(table)
+
+
+def _longest_word(cells: Iterable[str]) -> int:
+    """Characters of the longest word that is not to be broken."""
+    words = (word for cell in cells for word in Text.from_markup(cell).plain.split())
+    return max((len(word) for word in words if len(word) <= WHOLE), default=1)
 
 
 def _cell(value: Any) -> tuple[str, bool]:

@@ -80,7 +80,7 @@ def print_topics(
             int(k),
             f"{topic.share:.1%}",
             f"{topic.share_low:.1%} to {topic.share_high:.1%}",
-            float(topic.stability),
+            f"{topic.stability:.2f}".replace("nan", "–"),
             topic.words,
         )
         for k, topic in zip(found.index, found.itertuples(), strict=True)
