@@ -10,6 +10,7 @@ from . import (
     associate,
     browse,
     compare,
+    convert,
     demo,
     differences,
     doctor,
@@ -93,6 +94,7 @@ def bnpzoo(
 app.command("list")(listing.list_models)
 app.command()(show.show)
 app.command()(simulate.simulate)
+app.command()(convert.convert)
 app.command()(associate.associate)
 app.command()(fit.fit)
 app.command()(compare.compare)
