@@ -14,7 +14,7 @@ from ...zoo.corpus import Corpus
 from ...zoo.files import replace_on_success
 from ...zoo.inference.results import corpus_of, latents_of, model_of
 from ..coherence import npmi
-from ..compare import ESS_LIMIT, RHAT_LIMIT, Comparison, Row, compare, elements
+from ..compare import ESS_LIMIT, RHAT_LIMIT, SEVERITY, Comparison, Row, compare, elements
 from ..differences import aligned_topics
 from ..heldout import HeldOut
 from ..topics import match_topics, representatives, topics
@@ -23,7 +23,6 @@ from .plots import colour, convergence_plots, equation
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_PLOTTED, _MOST_TOPICS, _TOP_WORDS, _DOCUMENTS = 8, 40, 10, 3
-_SEVERITY = ("disagree", "inconclusive", "agree", "constant")
 
 
 def write_report(
@@ -106,7 +105,7 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def _by_severity(comparison: Comparison) -> list[Row]:
-    return sorted(comparison.rows, key=lambda row: _SEVERITY.index(row.verdict))
+    return sorted(comparison.rows, key=lambda row: SEVERITY.index(row.verdict))
 
 
 def _fit(label: str, tree: xr.DataTree, index: int) -> dict[str, Any]:
