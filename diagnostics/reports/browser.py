@@ -138,7 +138,7 @@ class _Found:
         large = [k for k in np.argsort(-mean, kind="stable")[:8] if mean[k] >= 0.01]
         name = self.proportions.mean.index[d]
         return {
-            "name": name if isinstance(name, str) else f"document {name + 1:,}",
+            "name": name if isinstance(name, str) else f"document {name}",
             "length": int(self.corpus.doc_lengths[d]),
             "group": None if self.corpus.group is None else int(self.corpus.group_of_doc[d]),
             "topics": [[int(k), *_rounded([mean[k], low[k], high[k]])] for k in large],
