@@ -16,6 +16,7 @@ from . import (
     experiment,
     fit,
     listing,
+    mixing,
     report,
     show,
     simulate,
@@ -99,6 +100,7 @@ app.command()(topics.topics)
 app.command()(differences.differences)
 app.command()(report.report)
 app.command()(validate.validate)
+app.command()(mixing.mixing)
 app.add_typer(experiment.experiment, name="experiment")
 app.command()(demo.demo)
 app.command()(doctor.doctor)

@@ -8,7 +8,21 @@ import typer
 
 from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
-from .inputs import CorpusFile, Groups, Json, ModelName, Seed, Settings, Topics, make_model, read_corpus
+from .inputs import (
+    CorpusFile,
+    Groups,
+    Json,
+    ModelName,
+    Seed,
+    Settings,
+    Start,
+    Topics,
+    Until,
+    Within,
+    make_model,
+    read_corpus,
+    seconds_of,
+)
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -39,6 +53,9 @@ def fit(
     truncation: Annotated[
         int | None, typer.Option(min=2, help="Most topics that numpyro and stan may use.")
     ] = None,
+    start: Start = None,
+    until: Until = None,
+    within: Within = None,
     seed: Seed = 0,
     groups: Groups = None,
     split: Annotated[
@@ -72,9 +89,11 @@ def fit(
 
     model = make_model(name, settings, topics)
     corpus, test = _parts(read_corpus(corpus_file, groups=groups), split)
+    seconds = seconds_of(within)
     check(
-        model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint, resume=resume
-    )
+        model, corpus, backend, variant=variant, truncation=truncation, start=start, checkpoint=checkpoint,
+        resume=resume,
+    )  # fmt: skip
     if out_file is not None:
         check_writable(out_file, expected_size(corpus, chains, draws))
     announce(model, corpus)
@@ -84,7 +103,8 @@ def fit(
         try:
             tree = sample(
                 model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin,
-                seed=seed, truncation=truncation, progress=True, checkpoint=checkpoint, resume=resume,
+                seed=seed, start=start, until=until, within=seconds, truncation=truncation, progress=True,
+                checkpoint=checkpoint, resume=resume,
             )  # fmt: skip
         except KeyboardInterrupt as interrupt:
             say(f"Interrupted: {str(interrupt) or 'nothing was drawn'}.", "yellow", err)
