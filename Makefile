@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml setup.py tools/set_up.sh tools/find_python.sh
 
-.PHONY: help demo test lint fuzz validate bench docs clean
+.PHONY: help demo test lint fuzz validate mutate bench docs clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -29,9 +29,15 @@ MINUTES := 60
 fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: make fuzz SEED=7 MINUTES=60
 	sh tools/fuzz.sh $(SEED) $(MINUTES)
 
-validate: $(INSTALLED)  ## Climb the whole ladder of evidence (at most 60 minutes)
+validate: $(INSTALLED)  ## Judge what has no current verdict, write the page of evidence, run the heavy tests
+	$(BIN)/bnpzoo validate --all
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence
 	$(BIN)/python -m pytest -m heavy
+
+MUTANTS := 40
+
+mutate: $(INSTALLED)  ## Change every model at random, see what notices: make mutate SEED=7 MUTANTS=40
+	$(BIN)/bnpzoo validate --all --blind $(MUTANTS) --seed $(SEED)
 
 bench: $(INSTALLED)  ## Measure speed against other software
 	$(BIN)/python -m benchmarks

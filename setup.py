@@ -1,5 +1,6 @@
 """Says which folders are packages: all of those of the rooms, at the same place under ``bnpzoo``.
 
+The folder ``estimators`` is ``bnpzoo.sklearn``: one called sklearn here would shadow scikit-learn.
 Everything else is in pyproject.toml, which cannot say this: there, packages are either found or renamed.
 """
 
@@ -15,5 +16,5 @@ folders = {path.parent.relative_to(HERE) for path in files}
 names = sorted(".".join(folder.parts) for folder in folders if "__pycache__" not in folder.parts)
 setup(
     script_name="setup.py",  # which is then not taken for a module of the package
-    packages=["bnpzoo", *(f"bnpzoo.{name}" for name in names)],
+    packages=["bnpzoo", "bnpzoo.sklearn", *(f"bnpzoo.{name}" for name in names)],
 )

@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 
 from . import (
     associate,
+    browse,
     compare,
     demo,
     differences,
@@ -99,6 +100,7 @@ app.command()(evaluate.evaluate)
 app.command()(topics.topics)
 app.command()(differences.differences)
 app.command()(report.report)
+app.command()(browse.browse)
 app.command()(validate.validate)
 app.command()(mixing.mixing)
 app.add_typer(experiment.experiment, name="experiment")

@@ -8,6 +8,7 @@ from .console import print_json, say
 from .inputs import Json, ModelName, Topics, make_model
 
 if TYPE_CHECKING:
+    from ..diagnostics.laboratory.archive import Record
     from ..zoo.contract import Model
 
 
@@ -23,10 +24,22 @@ def show(name: ModelName, topics: Topics = None, as_json: Json = False) -> None:
                     key: {"exact": kernel.exact, "about": kernel.about}
                     for key, kernel in model.kernels.items()
                 },
+                "verdicts": [
+                    {
+                        "variant": r.case.variant,
+                        "rung": r.case.rung,
+                        "budget": r.case.budget,
+                        "status": r.status,
+                        "message": r.message,
+                        "date": r.date,
+                    }
+                    for r in _records_of(model, topics)
+                ],
             }
         )
     else:
         _print_card(model)
+        _section("Verdicts on its samplers (`bnpzoo validate`)", _verdicts_on(model, topics))
 
 
 def _print_card(model: "Model") -> None:
@@ -45,8 +58,29 @@ def _print_card(model: "Model") -> None:
         [f"{name} ({'exact' if k.exact else 'not exact'}): {k.about}" for name, k in model.kernels.items()],
     )
     _section("Where the package differs from the source", card.errata)
-    if card.evidence:
-        _section("Evidence in the test suite", [", ".join(card.evidence)])
+
+
+def _records_of(model: "Model", topics: str | None) -> "list[Record]":
+    """Verdicts in the package's books that are as the code is today."""
+    from ..diagnostics.laboratory.archive import Books, strongest
+    from ..diagnostics.laboratory.ladder import Case
+
+    name = Case(model.card.id, "", "", topics=topics or "").name_of_model
+    found = strongest(Books().records(model.card.id))
+    return [record for (of_model, _, _), record in found.items() if of_model == name]
+
+
+def _verdicts_on(model: "Model", topics: str | None) -> list[str]:
+    """One line a sampler: its rungs, from cheap to dear."""
+    from ..diagnostics.laboratory.ladder import RUNGS
+
+    records = sorted(_records_of(model, topics), key=lambda record: RUNGS.index(record.case.rung))
+    lines = []
+    for variant in model.kernels:
+        own = [record for record in records if record.case.variant == variant]
+        told = [f"{r.case.rung} {r.status} ({r.case.budget}, {r.date[:10]})" for r in own]
+        lines.append(f"{variant}: {', '.join(told) or 'none that is current'}")
+    return lines
 
 
 def _topics_of(model: "Model") -> list[str]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .blind import validate_all_blindly, validate_blindly
 from .console import ExitCode, err, print_json, print_table, say
-from .inputs import Json, ModelName, Seed, Settings, Topics, options_of
+from .everything import validate_everything
+from .inputs import Json, Seed, Settings, Topics, options_of
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record
@@ -36,7 +38,15 @@ class Budget(StrEnum):
 
 
 def validate(
-    name: ModelName,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[MODEL]",
+            help="A model's name; `bnpzoo list` shows them. With --blind also a sampler of your own, as "
+            "FILE.py:NAME.",
+            show_default=False,
+        ),
+    ] = "",
     topics: Topics = None,
     settings: Settings = [],  # noqa: B006 (typer copies it)
     rung: Annotated[
@@ -57,17 +67,53 @@ def validate(
             "rejects it; full: before every test.",
         ),
     ] = False,
+    blind: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Change N places of the program at random, one at a time, and see which tests notice.",
+            show_default=False,
+        ),
+    ] = 0,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All models, and all mutants; what has a verdict is not done again.")
+    ] = False,
+    minutes: Annotated[
+        float | None,
+        typer.Option(help="With --all: begin no test after so many minutes.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="With --blind or --all: processes; one a core unless given.", show_default=False
+        ),
+    ] = None,
     seed: Seed = 0,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder of results; what it holds already is not done again.")
     ] = Path("out/validation"),
     as_json: Json = False,
 ) -> None:
-    """Test whether a model's samplers leave its posterior invariant.
+    """Test whether a model's samplers leave its posterior invariant, and whether the tests would notice.
 
     Each test rejects a right sampler with probability 1e-5. Results go to the folder as netCDF, with all
     draws and ranks, and as one HTML page. Exit code 1: a sampler is rejected, or a mutant is not.
     """
+    if everything:
+        if name:
+            raise typer.BadParameter("--all takes no model")
+        if blind:
+            raise typer.Exit(validate_all_blindly(blind, seed, jobs, out, as_json))
+        raise typer.Exit(validate_everything(str(budget), minutes, jobs, out, as_json))
+    if not name:
+        raise typer.BadParameter("expected the name of a model, or --all")
+    if blind:
+        own = options_of(name, settings, topics) if ":" not in name else ""
+        (code, found) = validate_blindly(name, topics or "", own, blind, seed, jobs, out, as_json)
+        if as_json:
+            print_json(found)
+        raise typer.Exit(code)
     from ..diagnostics.laboratory.archive import Archive
     from ..diagnostics.laboratory.validate import cases_of, judge_case, mutant_cases, survivors, until_killed
     from ..diagnostics.reports.validation import write_validation_report

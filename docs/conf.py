@@ -1,6 +1,12 @@
 """Configuration of the documentation."""
 
+import os
+import sys
 from importlib import metadata
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # has `bnpzoo`
 
 project = "bnpzoo"
 author = "The bnpzoo developers"
@@ -11,18 +17,24 @@ extensions = [
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_design",
+    "gallery",
+    "mathml",
 ]
-exclude_patterns = ["_build", "jupyter_execute"]
+html_math_renderer = "mathml"
+exclude_patterns = ["_build", "_extensions", "jupyter_execute"]
 html_theme = "furo"
 html_title = f"bnpzoo {release}"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"  # a cached result would hide what a change of the package broke
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
+nb_execution_in_temp = True  # tutorials write files
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings give types with their shapes

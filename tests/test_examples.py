@@ -21,9 +21,13 @@ def run_cells(page):
     return names
 
 
-def test_test_your_own_sampler():
+def test_test_your_own_sampler(monkeypatch):
     # Five verdicts on the right sampler. False alarms: at most 1e-5 each, none of the joint ratios'.
+    monkeypatch.chdir(ROOT / "docs" / "tutorials")
+    monkeypatch.syspath_prepend(ROOT / "docs" / "tutorials")
     names = run_cells(ROOT / "docs" / "tutorials" / "test_your_own_sampler.md")
+    assert len(names["blind"].outcomes) == 6
+    assert [outcome.mutation.after for outcome in names["blind"].of("survived")] == ["(z != coin)"]
     for rung in ("joint", "chains", "two_samples", "in_turn", "ranks"):
         verdicts = names[rung]
         assert verdicts["coins"].passed, verdicts["coins"]

@@ -39,14 +39,14 @@ def test_version_is_that_of_the_file():
     assert metadata.version("bnpzoo") == (ROOT / "VERSION").read_text().strip()
 
 
-@pytest.mark.parametrize("pattern", ["*.py", "*.stan", "*.html"])
+@pytest.mark.parametrize("pattern", ["*.py", "*.stan", "*.html", "*.css", "*.js"])
 def test_every_folder_with_files_is_packaged(pattern, packages):
     assert {dotted(folder) for folder in folders_with(pattern)} <= set(packages)
     assert pattern == "*.py" or pattern in PACKAGE_DATA["*"]
 
 
 def test_nothing_else_is_packaged(packages):
-    assert {package.split(".")[1] for package in packages[1:]} == set(ROOMS)
+    assert {package.split(".")[1] for package in packages[1:]} == {*ROOMS, "sklearn"}
     assert not any("skeleton" in package or "__pycache__" in package for package in packages)
 
 
@@ -122,3 +122,34 @@ class TestFindPython:
         assert result.stdout == ""
         assert len(result.stderr.splitlines()) == 1
         assert "install uv" in result.stderr
+
+
+def test_the_version_is_the_same_everywhere():
+    version = (ROOT / "VERSION").read_text().strip()
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.heavy
+def test_wheel_and_sdist_install(tmp_path):
+    """A wheel built from the sdist has all that the checkout has, and runs away from it."""
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True, timeout=600)
+    assert len(list((tmp_path / "dist").glob("*.tar.gz"))) == 1
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    target = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(target), str(wheel)]
+    subprocess.run(install, check=True, capture_output=True, timeout=600)
+    held = {path.relative_to(target / "bnpzoo").as_posix() for path in (target / "bnpzoo").rglob("*.*")}
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*.*"):
+            if path.suffix != ".pyc":
+                assert path.relative_to(ROOT).as_posix() in held
+    code = "import bnpzoo, bnpzoo.sklearn as s; print(bnpzoo.__file__, s.Hdp().make_model().card.id)"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(target)}, cwd=tmp_path, capture_output=True, text=True,
+        check=True, timeout=120,
+    )  # fmt: skip
+    assert str(target) in result.stdout
+    assert result.stdout.split()[-1] == "hdp"

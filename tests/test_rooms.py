@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = {
-    "": (("kernels",), ("zoo",), ("diagnostics",), ("cli",)),
+    "": (("kernels",), ("zoo",), ("diagnostics",), ("cli", "estimators")),
     "kernels": (("toolbox",), (...,), ("pitman_yor",)),
     "zoo": (
         ("memory",),

@@ -1,4 +1,4 @@
-"""Write the lists of models in README.md and docs/api.md, as the registry has them.
+"""Write the lists of models in README.md and docs/api/zoo.md, as the registry has them.
 
     python tools/write_tables.py
 
@@ -34,7 +34,7 @@ def models_of_api() -> Iterable[str]:
     yield "```"
 
 
-LISTS = {ROOT / "README.md": models_of_readme, ROOT / "docs" / "api.md": models_of_api}
+LISTS = {ROOT / "README.md": models_of_readme, ROOT / "docs" / "api" / "zoo.md": models_of_api}
 
 
 def written(path: Path) -> str:

@@ -38,7 +38,7 @@ class Equation:
 
 @dataclass(frozen=True)
 class Card:
-    """What a model is, where it comes from and what speaks for it.
+    """What a model is, and where it comes from.
 
     Attributes
     ----------
@@ -51,8 +51,6 @@ class Card:
     errata : tuple of str
         Where this package differs from the printed source, and why.
     tags : tuple of str
-    evidence : tuple of str
-        Rungs of the ladder that the test suite climbs for this model.
     """
 
     id: str
@@ -64,7 +62,6 @@ class Card:
     equations: tuple[Equation, ...] = ()
     errata: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,60 @@ class FrozenTopics(Predictive):
             return documents.group_of_doc
         return np.zeros(documents.n_documents, np.int32)
 
+    @property
+    def prior_if_absent(self) -> np.ndarray:
+        """Weight of each topic for a document that has no token of it, float (G, K).
+
+        The prior; times the probability that the topic is on where it may be off, given that it has no token:
+        one that is on has none with probability ``2 ** -prior``.
+        """
+        if self.inclusion is None:
+            return self.prior
+        on = self.inclusion * np.exp2(-self.prior)
+        return self.prior * on / (1.0 - self.inclusion + on)
+
+    def weights(self, counts: np.ndarray, row: np.ndarray | int) -> np.ndarray:
+        """Weight of each topic for one more token of documents, unnormalised float (…, K).
+
+        Parameters
+        ----------
+        counts : int (…, K)
+            Tokens of each topic in a document; none in those not given.
+        row : int, or int of shape (…)
+            Of the prior.
+        """
+        return counts + np.where(counts > 0, self.prior[row], self.prior_if_absent[row])
+
+    def draw_counts(
+        self,
+        document: np.ndarray,
+        row: int,
+        word_topics: np.ndarray,
+        rng: np.random.Generator,
+        *,
+        burn_in: int,
+        sweeps: int,
+    ) -> np.ndarray:
+        """Topic counts of one new document after each of some Gibbs sweeps, float (sweeps, K).
+
+        Parameters
+        ----------
+        document : int (n,)
+            Its words.
+        row : int
+            Of the prior.
+        word_topics : float (V, K)
+            Transpose of `words_of` its group, contiguous.
+        rng : numpy.random.Generator
+        burn_in, sweeps : int
+            Sweeps that are dropped, and those after which the counts are kept.
+        """
+        counts = np.empty((sweeps, self.prior.shape[1]))
+        foldin.draw_counts(
+            rng, document, word_topics, self.prior[row], self.prior_if_absent[row], burn_in, counts
+        )
+        return counts
+
     def check(self, documents: Corpus) -> None:
         """Raise ValueError unless it fits the documents' words and groups, and gives each some topic."""
         *groups, n_topics, n_words = self.words.shape

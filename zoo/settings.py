@@ -21,7 +21,6 @@ type Purpose = Literal["fixed", "prior", "reference", "benchmark"]
 
 FIXED: dict[type[Prior], float] = {Gamma: 1.5, Beta: 0.6}
 LADDER: dict[type[Prior], Prior] = {Gamma: Gamma(2.0, 2.0), Beta: Beta(2.0, 2.0)}
-BEFORE_REFERENCES: dict[type[Prior], Prior] = {Gamma: Gamma(4.0, 4.0), Beta: Beta(4.0, 4.0)}
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,15 @@ class Setting:
     range : Range or None
         Where a hyperparameter lies; None for an argument that is none.
     fixed : value
-        Before tests that are exact when all is fixed, such as enumeration. Those of a model should differ
-        from one another, or a test cannot see that two are swapped.
+        Before tests that are exact when all is fixed, such as enumeration.
     prior : value or Prior
         Before the other rungs of the ladder.
     reference : value or Prior
         Before the reference programs; for what decides how many topics there are, a small number, so that few
         sticks are enough.
+
+    Values and priors of a model differ from one another, or a test could not see that two are swapped.
+
     benchmark : value
         In benchmarks, on a corpus of some ten thousand documents.
     """
@@ -68,13 +69,14 @@ def setting(
     range : Range
         Also tells the kind of its prior.
     fixed, prior, reference, benchmark
-        Usual values for its kind, unless given.
+        Usual values for its kind, unless given; before references, the `prior` with both parameters doubled.
     """
+    prior = prior or LADDER[range.prior]
     known = Setting(
         range,
         FIXED[range.prior] if fixed is None else fixed,
-        prior or LADDER[range.prior],
-        BEFORE_REFERENCES[range.prior] if reference is None else reference,
+        prior,
+        type(prior)(*(2.0 * parameter for parameter in prior.parameters)) if reference is None else reference,
         FIXED[range.prior] if benchmark is None else benchmark,
     )
     return field(default=default, metadata={"setting": known})

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +13,14 @@ import xarray as xr
 from ..._version import __version__
 from ...zoo.files import replace_on_success
 from ...zoo.inference.fits import save
-from .ladder import Case
+from .ladder import BUDGETS, Case
 from .mutants.registry import MUTANTS
 from .verdict import Verdict
 
 FIGURE = "figure_"
+
+BOOKS = Path(__file__).with_name("verdicts")
+"""The package's own records: a file a model, a line a verdict."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,57 @@ class Archive:
 
 
 def _record(path: Path) -> Record:
+    return _parsed(path.read_text(encoding="utf-8"), path)
+
+
+def _parsed(text: str, path: Path) -> Record:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(text)
         return Record(**found | {"case": Case(**found["case"])})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path}: expected the record of a verdict: {error}") from None
+
+
+class Books:
+    """Records that are kept for long, without draws: those of the package, in `BOOKS`, are part of it.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Has a file ``<model>.jsonl`` for each model that has records; a line a record.
+    """
+
+    def __init__(self, folder: Path | None = None):
+        self.folder = folder or BOOKS
+
+    def records(self, model_id: str = "*") -> list[Record]:
+        """Read the records of a model, or of all; in alphabetical order of their cases."""
+        return [
+            _parsed(line, path)
+            for path in sorted(self.folder.glob(f"{model_id}.jsonl"))
+            for line in path.read_text(encoding="utf-8").splitlines()
+        ]
+
+    def enter(self, records: Iterable[Record]) -> None:
+        """Add records, each for an older one of its case, and drop those of mutants that are no more."""
+        known = {mutant.id for mutant in MUTANTS} | {""}
+        kept = {record.case.stem: record for record in self.records()}
+        kept |= {record.case.stem: record for record in records}
+        of_model: dict[str, list[str]] = {}
+        for _, record in sorted(kept.items()):
+            if record.case.mutant in known:
+                of_model.setdefault(record.case.model, []).append(json.dumps(asdict(record)))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for model_id, lines in of_model.items():
+            with replace_on_success(self.folder / f"{model_id}.jsonl") as temporary:
+                temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def strongest(records: Iterable[Record]) -> dict[tuple[str, str, str], Record]:
+    """Find the current verdicts on right samplers by model, variant and rung; of the largest budget."""
+    right = [record for record in records if not record.case.mutant and record.is_current]
+    right.sort(key=lambda record: [*BUDGETS].index(record.case.budget))
+    return {(r.case.name_of_model, r.case.variant, r.case.rung): r for r in right}
 
 
 def kill_matrix(records: Sequence[Record]) -> list[dict[str, Any]]:

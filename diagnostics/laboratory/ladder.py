@@ -1,31 +1,33 @@
 """A sampler of the zoo before a rung of the ladder: on which data, with which settings."""
 
 import hashlib
-import inspect
 import json
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..._version import __version__
-from ...zoo.contract import Design, Kernel, Model
+from ...zoo.contract import Design, Kernel, Model, Reference
 from ...zoo.corpus.associations import Associations
-from ...zoo.models import MODELS, get
+from ...zoo.inference.stan import program_text
+from ...zoo.models import get
+from .closure import Name, closure, digest
 from .geweke import geweke
+from .movement import check_movement, one_at_a_time
 from .mutants.registry import mutant_by_id
 from .oracle import Oracle, agrees_with_oracle
 from .patched import PLAIN_PYTHON, Change, load_room, source_hash
 from .reference import agrees_with_references
 from .sbc import sbc
 from .sequential import sequential
-from .subject import ModelSubject
+from .subject import ModelSubject, reports_broken
 from .token_balance import balance
 from .token_law import joint
-from .verdict import Verdict
+from .verdict import FALSE_ALARM_RATE, Verdict
 
 RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc", "reference")
 """From cheap to dear."""
@@ -39,6 +41,8 @@ RUNG_TITLES = {
     "reference": "Kernel, NumPyro and Stan on one corpus",
 }
 
+type Progress = Callable[[int, int], None]
+
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "ci": {
         "joint": {"states": 200},
@@ -50,7 +54,7 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "full": {
         "joint": {"states": 1000},
         "oracle": {"chains": 4, "draws": 25_000},
-        "sequential": {"samples": 2000, "transitions": 10},
+        "sequential": {"samples": 2000, "transitions": 10, "samples_alone": 1000},
         "geweke": {"draws": 5000, "chains": 100, "transitions": 150},
         "sbc": {"replications": 500, "draws": 63},
         "reference": {"draws": 1500},
@@ -59,24 +63,39 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
 """Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
 
 
-def _neighbours(n_words: int) -> Associations:
-    """Words that stay what they are in one group, and may become the next in the other."""
-    stays = np.linspace(0.4, 0.8, n_words)
-    return Associations.of([np.eye(n_words), np.diag(stays) + np.roll(np.diag(1.0 - stays), 1, axis=0)])
+def neighbours(n_words: int, n_groups: int) -> Associations:
+    """Words that stay what they are in the first group, and may become the g-th after them in group g."""
+    stays = np.diag(np.linspace(0.4, 0.8, n_words))
+    become = [np.roll(np.eye(n_words) - stays, g, axis=0) + stays for g in range(1, n_groups)]
+    return Associations.of([np.eye(n_words), *become])
 
 
-DESIGN = Design(np.array([6, 5, 0, 7]), n_words=4, group=np.array([0, 0, 1, 1]), associations=_neighbours(4))
-"""Small enough to be fast; has an empty document, two groups, and two documents of one group in a row."""
+LENGTHS, GROUPS = [4, 1, 0, 3, 2, 6, 2], [0, 2, 1, 0, 0, 1, 2]
 
-MICRO = Design(np.array([3, 2]), n_words=2, group=np.array([0, 1]), associations=_neighbours(2)).corpus(
-    np.array([0, 1, 0, 1, 1])
+DESIGN = Design(np.array(LENGTHS), n_words=5, group=np.array(GROUPS), associations=neighbours(5, 3))
+"""Small enough to be fast, and without symmetry: documents, words, groups and, before tests, topics differ in
+number; groups are not contiguous, but two documents of one come in a row; a document is empty, and one has a
+single token."""
+
+LONG = Design(
+    np.array([*LENGTHS, 120]), n_words=5, group=np.array([*GROUPS, 2]), associations=neighbours(5, 3)
 )
+"""With a document of so many tokens that tables are drawn in another way; for compiled sweeps."""
+
+MICRO = Design(
+    np.array([2, 1, 0, 2]), n_words=3, group=np.array([0, 1, 1, 0]), associations=neighbours(3, 2)
+).corpus(np.array([0, 2, 0, 1, 0]))
 """Small enough for the oracle to enumerate."""
 
 
 REFERENCE_DESIGNS = {
-    False: Design(np.full(6, 7), n_words=6, group=np.arange(6) % 2, associations=_neighbours(6)),
-    True: Design(np.full(4, 7), n_words=6, group=np.arange(4) % 2),
+    False: Design(
+        np.array([7, 9, 6, 8, 5, 7]),
+        n_words=5,
+        group=np.array([0, 1, 0, 2, 2, 1]),
+        associations=neighbours(5, 3),
+    ),
+    True: Design(np.array([8, 6, 5, 9]), n_words=6, group=np.array([0, 1, 1, 0])),
 }
 """Small enough for NUTS to mix; the smaller (True) where the reference enumerates sets of topics."""
 
@@ -86,6 +105,16 @@ REFERENCE_TRUNCATIONS = {False: (6, 10), True: (4, 5)}
 In a buffet of mass a, d documents have on average d (a / (a + 1))^(k + 1) (a + 1) topics beyond the k largest
 sticks: 0.0034 for 4 documents, a = 0.3 and k = 4.
 """
+
+
+CHOSEN = (
+    Name("diagnostics.laboratory.ladder", "BUDGETS"),
+    Name("diagnostics.laboratory.ladder", "JUDGES"),
+    Name("diagnostics.laboratory.mutants.registry", "MUTANTS"),
+    Name("zoo.families.topic_sides", "TOPIC_SIDES"),
+    Name("zoo.models", "MODELS"),
+)
+"""Tables from which a case chooses: what it chose counts, and not what it might have chosen."""
 
 
 @dataclass(frozen=True)
@@ -170,16 +199,26 @@ class Case:
         return model.set_to(purpose).replaced(**model.kernel(self.variant).requires)
 
     @property
+    def definitions(self) -> frozenset[Name]:
+        """What of the package has a part in the result; settings and mutants count by their values."""
+        parts = (type(part) for part in self.model_as_told().parts())
+        return closure((climb, JUDGES[self.rung], Case, *parts), without=CHOSEN)
+
+    @property
     def fingerprint(self) -> str:
-        """Hash of all that the result depends on: settings, kernels, the classes of the model, version."""
-        digest = hashlib.sha256()
-        data = (DESIGN, MICRO.words, MICRO.doc_ptr, MICRO.group)
-        for part in (self, self.settings, data, self.make_model(), source_hash(*self.changes), __version__):
-            digest.update(repr(part).encode())
-        for cls in (base for part in self.model_as_told().parts() for base in type(part).__mro__):
-            if cls.__module__.startswith(Model.__module__.rpartition(".")[0]):
-                digest.update(Path(inspect.getfile(cls)).read_bytes())
-        return digest.hexdigest()[:16]
+        """Hash of all that the result depends on: definitions, the Stan program, settings and changes.
+
+        Raises
+        ------
+        ValueError
+            A change does not apply to the kernels.
+        """
+        parts = [digest(self.definitions), repr((self, self.settings, self.changes))]
+        if self.mutant:
+            source_hash(*self.changes)
+        if self.rung == "reference":
+            parts.append(stan_tokens(self.model_as_told().require_reference()))
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 @cache
@@ -187,29 +226,127 @@ def _kernels(model: Model, changes: tuple[Change, ...]) -> dict[str, Kernel]:
     return model.kernels_in(load_room(*changes))
 
 
-class CaseSubject(ModelSubject):
-    """The sampler of a case as a `Subject`."""
+def stan_tokens(reference: Reference) -> str:
+    """Stan program of a reference with its includes; comments and white space are left out."""
+    program = program_text(reference.stan_program, reference.stan_includes)
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", program, flags=re.DOTALL)
+    return " ".join(re.findall(r"\w+|\S", code))
 
-    def __init__(self, case: Case):
-        design = Design.of(MICRO) if case.rung == "oracle" else DESIGN
-        super().__init__(case.make_model(), design, case.variant)
+
+class CaseSubject(ModelSubject):
+    """The sampler of a case as a `Subject`; of `model` where given, which has other hyperparameters fixed."""
+
+    def __init__(self, case: Case, design: Design = DESIGN, model: Model | None = None):
+        super().__init__(model or case.make_model(), design, case.variant)
         self.case = case
         self.name = case.subject
 
     @property
     def kernel(self) -> Kernel:
         """The kernel of the case."""
-        return self.case.kernel
+        return _kernels(self.model, self.case.changes)[self.case.variant]
 
 
-def rungs_of(model_id: str) -> list[str]:
-    """Rungs that a model is made for, by its card; from cheap to dear."""
-    return [rung for rung in RUNGS if rung in MODELS[model_id].card.evidence]
+def rungs_of(model: Model) -> list[str]:
+    """Rungs that a model can climb, from cheap to dear: there may be no reference."""
+    return [rung for rung in RUNGS if rung != "reference" or model.reference is not None]
 
 
-def climb(
-    case: Case, store: Path | None = None, progress: Callable[[int, int], None] | None = None
+def _joint(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    judge = balance if case.kernel.token_step == "reversible" else joint
+    return judge(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
+
+
+def _oracle(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    subject = CaseSubject(case, Design.of(MICRO))
+    oracle = Oracle.of_model(subject.model, MICRO)
+    return agrees_with_oracle(subject, oracle, MICRO, seed=case.seed, progress=progress, **case.settings)
+
+
+def _sequential(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    return one_by_one(CaseSubject(case), seed=case.seed, progress=progress, **case.settings)
+
+
+@reports_broken("sequential")
+def one_by_one(
+    subject: CaseSubject,
+    *,
+    seed: int,
+    samples_alone: int = 0,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+    **settings: Any,
 ) -> Verdict:
+    """Sequential test, once it is seen that all moves that should: each hyperparameter alone as well.
+
+    Parameters
+    ----------
+    subject : CaseSubject
+    seed : int
+    samples_alone : int
+        Draws of the first round of tests in which one hyperparameter is sampled and the others are fixed;
+        none of these at 0.
+    false_alarm_rate : float
+        Over all tests together.
+    **settings
+        Of `sequential`.
+    """
+    alone = [CaseSubject(subject.case, model=model) for _, model in one_at_a_time(subject.model)]
+    rng = np.random.default_rng(seed)
+    for form in (subject, *alone):
+        check_movement(form, rng)
+    tests = [(subject, settings)]
+    if samples_alone:
+        tests += [(form, settings | {"samples": samples_alone}) for form in alone]
+    rate = false_alarm_rate / len(tests)
+    verdicts = []
+    for form, chosen in tests:
+        verdicts.append(sequential(form, seed=seed, false_alarm_rate=rate, **chosen))
+        if not verdicts[-1].passed:
+            (name, *others) = form.model.sampled()
+            message = verdicts[-1].message if others else f"{name} alone sampled: {verdicts[-1].message}"
+            return replace(verdicts[-1], message=message, false_alarm_rate=false_alarm_rate)
+    return replace(verdicts[0], false_alarm_rate=false_alarm_rate)
+
+
+def _geweke(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    return geweke(CaseSubject(case), seed=case.seed, progress=progress, **case.settings)
+
+
+def _sbc(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    lengths_are_data = type(case.make_model()).simulate_lengths is not Model.simulate_lengths
+    subject = CaseSubject(case, DESIGN if lengths_are_data else LONG)
+    return sbc(subject, store=store, seed=case.seed, progress=progress, **case.settings)
+
+
+def _reference(case: Case, store: Path | None, progress: Progress | None) -> Verdict:
+    model = case.make_model()
+    enumerates = model.require_reference().largest_truncation is not None
+    design = REFERENCE_DESIGNS[enumerates]
+    corpus = model.simulate(design, np.random.default_rng(case.seed)).corpus
+    return agrees_with_references(
+        case.subject,
+        model,
+        corpus,
+        case.variant,
+        truncations=REFERENCE_TRUNCATIONS[enumerates],
+        seed=case.seed,
+        store=store,
+        progress=progress,
+        **case.settings,
+    )
+
+
+JUDGES: dict[str, Callable[[Case, Path | None, Progress | None], Verdict]] = {
+    "joint": _joint,
+    "oracle": _oracle,
+    "sequential": _sequential,
+    "geweke": _geweke,
+    "sbc": _sbc,
+    "reference": _reference,
+}
+
+
+def climb(case: Case, store: Path | None = None, progress: Progress | None = None) -> Verdict:
     """Judge a sampler on one rung.
 
     Parameters
@@ -219,34 +356,6 @@ def climb(
         Folder for what the rung may take up after an interruption.
     progress : (done, total) -> None, optional
     """
-    if case.rung == "joint":
-        judge = balance if case.kernel.token_step == "reversible" else joint
-        return judge(case.subject, case.kernel, case.make_model(), DESIGN, seed=case.seed, **case.settings)
-    if case.rung == "reference":
-        model = case.make_model()
-        enumerates = model.require_reference().largest_truncation is not None
-        design = REFERENCE_DESIGNS[enumerates]
-        corpus = model.simulate(design, np.random.default_rng(case.seed)).corpus
-        return agrees_with_references(
-            case.subject,
-            model,
-            corpus,
-            case.variant,
-            truncations=REFERENCE_TRUNCATIONS[enumerates],
-            seed=case.seed,
-            store=store,
-            progress=progress,
-            **case.settings,
-        )
-    subject = CaseSubject(case)
-    common = {"seed": case.seed, "progress": progress, **case.settings}
-    match case.rung:
-        case "oracle":
-            return agrees_with_oracle(subject, Oracle.of_model(subject.model, MICRO), MICRO, **common)
-        case "sequential":
-            return sequential(subject, **common)
-        case "geweke":
-            return geweke(subject, **common)
-        case "sbc":
-            return sbc(subject, store=store, **common)
-    raise ValueError(f"no rung {case.rung!r}; there are {', '.join(RUNGS)}")
+    if case.rung not in JUDGES:
+        raise ValueError(f"no rung {case.rung!r}; there are {', '.join(RUNGS)}")
+    return JUDGES[case.rung](case, store, progress)

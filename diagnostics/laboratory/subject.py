@@ -243,16 +243,16 @@ def _rounded(values: np.ndarray) -> np.ndarray:
     return np.where(values == 0, 0.0, np.round(values * scale) / scale)
 
 
-def reports_broken[**P](
+def reports_broken[S: Subject, **P](
     rung: str,
-) -> Callable[[Callable[Concatenate[Subject, P], Verdict]], Callable[Concatenate[Subject, P], Verdict]]:
+) -> Callable[[Callable[Concatenate[S, P], Verdict]], Callable[Concatenate[S, P], Verdict]]:
     """Turn a `BrokenSubject` that leaves the decorated rung into a verdict."""
 
     def decorate(
-        test: Callable[Concatenate[Subject, P], Verdict],
-    ) -> Callable[Concatenate[Subject, P], Verdict]:
+        test: Callable[Concatenate[S, P], Verdict],
+    ) -> Callable[Concatenate[S, P], Verdict]:
         @wraps(test)
-        def run(subject: Subject, *args: P.args, **kwargs: P.kwargs) -> Verdict:
+        def run(subject: S, *args: P.args, **kwargs: P.kwargs) -> Verdict:
             try:
                 return test(subject, *args, **kwargs)
             except BrokenSubject as error:

@@ -1,15 +1,17 @@
 """Climb the ladder of evidence with a model of the zoo, and with its mutants."""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from ...zoo.models import MODELS
-from .archive import Archive, Record
+from ...zoo.contract import Model
+from ...zoo.models import MODELS, combinations
+from .archive import Archive, Books, Record
 from .ladder import BUDGETS, RUNGS, Case, climb, rungs_of
 from .mutants.registry import MUTANTS, mutants_of
 from .verdict import Verdict
@@ -36,11 +38,9 @@ def cases_of(
     ----------
     model_id : str
     rungs : sequence of str, optional
-        All that the model's card claims and the budget has, unless given. The references judge the first
-        variant only: they say nothing of one kernel that another rung does not say sooner.
+        All that the budget has and that apply, unless given; see `applies`.
     variant : str, optional
-        All that are exact, unless given. One whose tokens move given more than the latents has no rung
-        ``joint``.
+        All that are exact, unless given.
     budget : str
     seed : int
     topics, options : str
@@ -53,23 +53,32 @@ def cases_of(
     """
     _check("model", model_id, MODELS)
     _check("budget", budget, BUDGETS)
-    climbed = [rung for rung in rungs_of(model_id) if rung in BUDGETS[budget]]
+    given = Case(model_id, "", "", budget, seed, topics=topics, options=options)
+    model = given.model_as_told()
+    climbed = [rung for rung in rungs_of(model) if rung in BUDGETS[budget]]
     for rung in rungs or ():
         _check("rung", rung, RUNGS)
         _check(f"rung of {model_id} at budget {budget}", rung, climbed)
-    given = Case(model_id, "", "", budget, seed, topics=topics, options=options)
-    variants = given.model_as_told().kernels
-    default = next(iter(variants))
+    variants = model.kernels
     if variant is not None:
         _check(f"variant of {model_id}", variant, variants)
     return [
         replace(given, variant=name, rung=rung)
         for name in ([variant] if variant else [v for v, kernel in variants.items() if kernel.exact])
         for rung in climbed
-        if rung in (rungs or climbed)
-        and (rung != "reference" or name == default)
-        and (rung != "joint" or variants[name].token_step != "augmented")
+        if rung in (rungs or climbed) and applies(model, name, rung)
     ]
+
+
+def applies(model: Model, variant: str, rung: str) -> bool:
+    """Whether a rung has something to say of a variant.
+
+    The references judge the first variant only: they say nothing of one kernel that another rung does not say
+    sooner. One whose tokens move given more than the latents has no rung ``joint``.
+    """
+    if rung == "reference":
+        return rung in rungs_of(model) and variant == next(iter(model.kernels))
+    return rung != "joint" or model.kernels[variant].token_step != "augmented"
 
 
 def mutant_cases(
@@ -151,8 +160,57 @@ def until_killed(
                 break
 
 
-def judge_all(cases: Sequence[Case], store: Path, n_jobs: int, done: Callable[[Record], None]) -> None:
+def round_of(budget: str) -> list[Case]:
+    """All cases of a full round, from cheap to dear: right samplers, all mutants, and the references."""
+    pairs = combinations()
+    right = [case for model, topics in pairs for case in cases_of(model, budget=budget, topics=topics)]
+    wrong = [case for model, topics in pairs for case in mutant_cases(model, topics=topics)]
+    dear = [
+        case
+        for model, topics in pairs
+        for case in cases_of(model, budget="full", topics=topics)
+        if case.rung == "reference"
+    ]
+    order = {rung: position for position, rung in enumerate(RUNGS)}
+    cheap = [case for case in right if case.rung != "reference"]
+    return [
+        *sorted(cheap, key=lambda case: order[case.rung]),
+        *sorted(wrong, key=lambda case: order[case.rung]),
+        *dear,
+    ]
+
+
+def known_of(cases: Iterable[Case], store: Path) -> dict[Case, Record]:
+    """Find current records of cases, in the folder `store` or else in the package's books."""
+    archive = Archive(store)
+    kept = {record.case: record for record in Books().records()}
+    known = {}
+    for case in cases:
+        record = archive.find(case) or kept.get(case)
+        if record is not None and record.is_current:
+            known[case] = record
+    return known
+
+
+def judge_all(
+    cases: Sequence[Case],
+    store: Path,
+    n_jobs: int | None,
+    done: Callable[[Record], None],
+    minutes: float | None = None,
+) -> None:
     """Judge cases in parallel processes; `done` is called with each record as it comes.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+    store : Path
+        Folder of results.
+    n_jobs : int, optional
+        Processes; one a core unless given.
+    done : (record) -> None
+    minutes : float, optional
+        After which no further case is begun.
 
     Raises
     ------
@@ -160,8 +218,10 @@ def judge_all(cases: Sequence[Case], store: Path, n_jobs: int, done: Callable[[R
         `store` holds a file that is no record.
     """
     archive = Archive(store)
-    tasks = (delayed(judge_case)(case, archive) for case in cases)
-    for record in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+    end = time.monotonic() + 60.0 * (math.inf if minutes is None else minutes)
+    begun = takewhile(lambda case: time.monotonic() < end, cases)
+    parallel = Parallel(n_jobs=n_jobs or -1, return_as="generator_unordered", pre_dispatch="n_jobs")
+    for record in parallel(delayed(judge_case)(case, archive) for case in begun):
         done(record)  # type: ignore[arg-type]
 
 

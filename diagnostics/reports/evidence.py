@@ -1,33 +1,47 @@
-"""The evidence page: the whole ladder for all models and variants, and every mutant before every rung.
+"""The evidence page: a matrix of all samplers and rungs, and the fate of all mutants.
 
-``python -m bnpzoo.diagnostics.reports.evidence`` judges what has not been judged, and writes the page from
-the stored results alone. It may be interrupted; the next run takes up where it was left.
+``python -m bnpzoo.diagnostics.reports.evidence`` enters what `bnpzoo validate --all` has found in the books
+of the package, and writes the page from these alone.
 """
 
 import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from ...zoo.files import replace_on_success
 from ...zoo.models import combinations
-from ..laboratory.archive import Archive, Record, kill_matrix
+from ..laboratory.archive import Archive, Books, Record, kill_matrix, strongest
 from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
-from ..laboratory.validate import STORE, cases_of, judge_all, mutant_cases
+from ..laboratory.validate import STORE, applies
 from ..laboratory.verdict import FALSE_ALARM_RATE
+from .fits import rendered
 
 PAGE = Path("docs/evidence.md")
 
 INTRODUCTION = """\
 # Evidence
 
-This page is made by `make validate` from stored results; nothing in it is typed by hand. Every test is set
-to reject a right sampler with a probability of {rate:g}, over all its quantities together; the joint rung has no
-randomness in its verdict. Budget `ci` takes seconds a test, `full` a minute or two."""  # noqa: E501
+This page is written from the package's books, the stored verdicts of `bnpzoo validate --all`; nothing in it is typed
+by hand. A verdict holds until something changes that it depends on: the model, its kernel, its references or the
+rung. Every test is set to reject a right sampler with a probability of {rate:g}, over all its quantities together; the
+joint rung has no randomness in its verdict. Choose a mark for its figures.
+"""  # noqa: E501
 
-MUTANTS_TEXT = """\
-Deliberately wrong samplers before the rungs at budget `ci`. A rung that none of them can fail is no evidence. A dash: the
-mutant passed; “not run”: it was not tried on that rung."""  # noqa: E501
+MUTANTS = """\
+## Mutants
+
+Deliberately wrong samplers before the rungs at budget `ci`. A rung that none of them can fail is no evidence. † is
+killed, – has passed, and an empty cell was not run. {summary}
+"""  # noqa: E501
+
+COSTS = """\
+## What it costs
+
+Seconds of one core for the verdicts in the books, all samplers together.
+"""
 
 FIGURES = {
     "joint": "{conditionals:.0f} conditionals, within {largest:.1g}",
@@ -40,126 +54,114 @@ FIGURES = {
 """What is told of each rung, from the figures of its verdict."""
 
 
-def round_of(budget: str) -> list[Case]:
-    """All cases of a full round: right samplers at `budget`, then all mutants, cheap rungs first."""
-    pairs = combinations()
-    right = [case for model, topics in pairs for case in cases_of(model, budget=budget, topics=topics)]
-    wrong = [case for model, topics in pairs for case in mutant_cases(model, topics=topics)]
-    return right + sorted(wrong, key=lambda case: RUNGS.index(case.rung))
-
-
 def evidence_page(records: Iterable[Record]) -> str:
-    """Write the page, in Markdown, from records of verdicts.
-
-    A verdict that was reached by other code than today's is left out. Of several budgets the largest counts.
-    """
-    current = [record for record in records if record.is_current]
-    right = [record for record in current if not record.case.mutant]
-    largest = {
-        (record.case.name_of_model, record.case.variant, record.case.rung): record
-        for record in sorted(right, key=lambda record: [*BUDGETS].index(record.case.budget))
-    }
-    mutants = [record for record in current if record.case.mutant]
+    """Write the page, in Markdown, from records of verdicts; of several budgets the largest counts."""
+    records = list(records)
+    mutants = [record for record in records if record.case.mutant and record.is_current]
     parts = [
-        [INTRODUCTION.format(rate=FALSE_ALARM_RATE)],
-        [f"- **{rung}**: {RUNG_TITLES[rung]}" for rung in RUNGS],
-        ["## Samplers"],
-        _samplers(largest),
-        ["## Mutants"],
-        [MUTANTS_TEXT],
-        *_kill_matrix(mutants),
-        ["## Verdicts in full"],
-        _verdicts(largest.values()),
+        INTRODUCTION.format(rate=FALSE_ALARM_RATE),
+        "\n".join(f"- **{rung}**: {RUNG_TITLES[rung]}" for rung in RUNGS),
+        "## Samplers",
+        _html("evidence.html", rungs=RUNGS, rows=_rows(records, kill_matrix(mutants))),
+        MUTANTS.format(summary=_summary(mutants)),
+        _html("mutants.html", rungs=list(BUDGETS["ci"]), models=_by_model(kill_matrix(mutants))),
+        COSTS,
+        "\n".join(_costs([record for record in records if record.is_current])),
     ]
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    return "\n".join(f"{part.strip()}\n" for part in parts)
 
 
-def _samplers(records: Mapping[tuple[str, str, str], Record]) -> list[str]:
-    return _table(
-        ["model", "variant", *RUNGS],
-        [
-            [case.name_of_model, variant]
-            + [_cell(records.get((case.name_of_model, variant, rung))) for rung in RUNGS]
-            for case in (Case(model, "", "", topics=topics) for model, topics in combinations())
-            for variant in case.model_as_told().kernels
-        ],
-    )
+def _html(template: str, **values: Any) -> str:
+    """Return HTML without blank lines and indentation, where Markdown would begin again."""
+    return "\n".join(line.strip() for line in rendered(template, **values).splitlines() if line.strip())
 
 
-def _verdicts(records: Iterable[Record]) -> list[str]:
-    return _table(
-        ["sampler", "rung", "budget", "verdict", "seconds", "version"],
-        [
-            [r.case.subject, r.case.rung, r.case.budget, r.message, f"{r.seconds:.0f}", r.version]
-            for r in sorted(records, key=lambda r: (r.case.subject, RUNGS.index(r.case.rung)))
-        ],
-    )
+def _rows(records: Sequence[Record], matrix: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    current = strongest(records)
+    old = {(r.case.name_of_model, r.case.variant, r.case.rung): r for r in records if not r.case.mutant}
+    rows = []
+    for form in (Case(model, "", "", topics=topics) for model, topics in combinations()):
+        model = form.model_as_told()
+        for variant, kernel in model.kernels.items():
+            name = form.name_of_model
+            own = [row for row in matrix if (row["model"], row["variant"]) == (name, variant)]
+            cells = []
+            for rung in RUNGS:
+                key = (name, variant, rung)
+                if key in current:
+                    cells.append(_judged(current[key], kernel.exact))
+                elif key in old:
+                    cells.append(_cell(old[key], "○", "old", "judged before a change"))
+                elif applies(model, variant, rung):
+                    cells.append({"mark": "·", "tone": "open", "label": f"{rung}: not run", "text": ""})
+                else:
+                    cells.append({"mark": "", "text": ""})
+            killed = sum(row["killed"] for row in own)
+            mutants = f"{killed}/{len(own)}" if own else ""
+            rows.append({"model": name, "variant": variant, "cells": cells, "mutants": mutants})
+    return rows
 
 
-def _cell(record: Record | None) -> str:
-    if record is None:
-        return "not run"
-    if record.status == "broken":
-        return f"**broken**<br>{record.date[:10]}"
-    status = record.status if record.status == "passed" else f"**{record.status}**"
-    figures = FIGURES[record.case.rung].format(**record.figures)
-    return f"{status} ({record.case.budget})<br>{figures}<br>{record.date[:10]}"
+def _judged(record: Record, claims_to_be_exact: bool) -> dict[str, str]:
+    if record.status == "passed":
+        return _cell(record, "✓", "passed", "passed")
+    if claims_to_be_exact:
+        return _cell(record, "✗", record.status, record.status)
+    return _cell(record, "≠", "expected", f"{record.status}; it claims no more")
 
 
-def _kill_matrix(records: Sequence[Record]) -> list[list[str]]:
-    word = {"passed": "–", "rejected": "killed", "broken": "killed"}
-    rows = kill_matrix(records)
+def _cell(record: Record, mark: str, tone: str, status: str) -> dict[str, str]:
+    case = record.case
+    figures = "" if record.status == "broken" else f" {FIGURES[case.rung].format(**record.figures)}."
+    return {
+        "id": case.stem.replace(".", "-").replace("_", "-"),
+        "mark": mark,
+        "tone": tone,
+        "label": f"{case.subject} · {case.rung}: {status}",
+        "text": (
+            f"{record.message}{figures} Budget {case.budget}, {record.date[:10]}, {record.seconds:.0f} s, "
+            f"version {record.version}."
+        ),
+    }
+
+
+def _by_model(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    return {model: list(own) for model, own in groupby(rows, key=lambda row: row["model"])}
+
+
+def _summary(mutants: Sequence[Record]) -> str:
+    rows = kill_matrix(mutants)
     if not rows:
-        return [["Not run."]]
-    dates = sorted(record.date[:10] for record in records)
+        return "None was run."
+    dates = sorted(record.date[:10] for record in mutants)
     alive = [f"{row['mutant']} ({row['model']})" for row in rows if not row["killed"]]
-    summary = f"{len(rows) - len(alive)} of {len(rows)} are killed on at least one rung"
-    if alive:
-        summary += f"; not {', '.join(alive)}"
-    table = _table(
-        ["model", "mutant", "what is wrong", *BUDGETS["ci"]],
-        [
-            [
-                f"{row['model']}/{row['variant']}",
-                row["mutant"],
-                row["about"],
-                *(word.get(row["status"].get(rung, ""), "not run") for rung in BUDGETS["ci"]),
-            ]
-            for row in rows
-        ],
-    )
-    return [[f"{summary}. Dates: {dates[0]} to {dates[-1]}."], table]
+    told = f"{len(rows) - len(alive)} of {len(rows)} are killed on at least one rung"
+    told += f"; not {', '.join(alive)}" if alive else ""
+    return f"{told}. Dates: {dates[0]} to {dates[-1]}."
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    cells = [columns, ["---"] * len(columns), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
+def _costs(records: Sequence[Record]) -> list[str]:
+    right = [(rung, [r for r in records if r.case.rung == rung and not r.case.mutant]) for rung in RUNGS]
+    told = ["| rung | verdicts | seconds | the dearest |", "| --- | --- | --- | --- |"]
+    for name, own in [*right, ("mutants", [record for record in records if record.case.mutant])]:
+        seconds = [record.seconds for record in own]
+        told.append(f"| {name} | {len(own)} | {sum(seconds):,.0f} | {max(seconds, default=0.0):,.0f} |")
+    return told
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what has not been run, write the page; 1 if a right sampler is rejected or a mutant is not."""
+    """Enter the records of a folder in the books, and write the page."""
     parser = argparse.ArgumentParser(
         prog="python -m bnpzoo.diagnostics.reports.evidence", description=__doc__
     )
-    parser.add_argument("--budget", choices=[*BUDGETS], default="full")
     parser.add_argument("--store", type=Path, default=STORE, metavar="DIR")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE")
-    parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
-    cases = round_of(options.budget)
-    done: list[Record] = []
-
-    def report(record: Record) -> None:
-        done.append(record)
-        case = record.case
-        print(f"{len(done)}/{len(cases)} {case.subject} · {case.rung}: {record.status}", file=sys.stderr)
-
-    judge_all(cases, options.store, options.jobs, report)
+    books = Books()
+    books.enter(record for record in Archive(options.store).records() if record.is_current)
     with replace_on_success(options.page) as temporary:
-        temporary.write_text(evidence_page(Archive(options.store).records()), encoding="utf-8")
-    rejected = [r for r in done if not r.case.mutant and r.status != "passed"]
-    alive = [row for row in kill_matrix([r for r in done if r.case.mutant]) if not row["killed"]]
-    return 1 if rejected or alive else 0
+        temporary.write_text(evidence_page(books.records()), encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

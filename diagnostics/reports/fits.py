@@ -18,10 +18,12 @@ from ..coherence import npmi
 from ..compare import ESS_LIMIT, RHAT_LIMIT, Comparison, Row, compare, elements
 from ..differences import aligned_topics
 from ..heldout import HeldOut
-from ..topics import Topic, topics_of
+from ..topics import match_topics, representatives, topics
+from ..topics.summaries import rank_words
 from .plots import colour, convergence_plots, equation, history_plot
 
-_MOST_PLOTTED, _MOST_TOPICS, _TOP_WORDS = 8, 40, 10
+TEMPLATES = Path(__file__).parent / "templates"
+_MOST_PLOTTED, _MOST_TOPICS, _TOP_WORDS, _DOCUMENTS = 8, 40, 10, 3
 _HISTORIES = ("n_topics", "log_joint")
 _SEVERITY = ("disagree", "inconclusive", "agree", "constant")
 
@@ -31,8 +33,9 @@ def write_report(
     trees: Mapping[str, xr.DataTree],
     comparison: Comparison | None = None,
     heldout: Mapping[str, HeldOut] | None = None,
+    browser: str = "",
 ) -> None:
-    """Write what was run, whether it agrees, and what was found.
+    """Write what was found, what was run, and whether it agrees.
 
     The file is whole or absent, loads nothing from elsewhere and runs no script; all text that comes from
     the corpus is escaped.
@@ -47,6 +50,8 @@ def write_report(
         Of these fits; made here where it is not given.
     heldout : mapping of str to HeldOut, optional
         Scores of held-out documents, by label.
+    browser : str
+        Where the topic browser of the first fit is, as seen from the page; nothing links to it unless given.
 
     Raises
     ------
@@ -70,8 +75,9 @@ def write_report(
         fits=[_fit(label, tree, i) for i, (label, tree) in enumerate(trees.items())],
         rows=[_table_row(row, comparison) for row in _by_severity(comparison)],
         histories=[(label, _histories(tree)) for label, tree in trees.items()],
+        browser=browser,
         plots=[(row, convergence_plots(draws)) for row, draws in _plotted(comparison, trees)],
-        topics=_topics(label, first, corpus),
+        topics=_topics(label, first),
         aligned=_aligned(label, first, model, corpus),
         heldout=heldout or {},
         version=first.attrs["bnpzoo_version"],
@@ -85,17 +91,21 @@ def check_page(path: str | Path) -> None:
 
 
 def write_page(path: str | Path, template: str, **values: Any) -> None:
-    """Write an HTML file from a template, whole or not at all; all text in `values` is escaped."""
+    """Write an HTML file from a template, whole or not at all; see `rendered`."""
+    with replace_on_success(path) as temporary:
+        temporary.write_text(rendered(template, **values), encoding="utf-8")
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Fill a template in; all text in `values` is escaped."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    html = environment.get_template(template).render(values)
-    with replace_on_success(path) as temporary:
-        temporary.write_text(html, encoding="utf-8")
+    return environment.get_template(template).render(values)
 
 
 def _by_severity(comparison: Comparison) -> list[Row]:
@@ -191,17 +201,30 @@ def _histories(tree: xr.DataTree) -> dict[str, Markup]:
     return out
 
 
-def _topics(label: str, tree: xr.DataTree, corpus: Corpus) -> dict[str, Any] | None:
-    """Largest topics at the last kept draw of a fit, if it has kept any."""
+def _topics(label: str, tree: xr.DataTree) -> dict[str, Any] | None:
+    """Largest topics of a fit over its chains and kept draws, if it has kept any."""
     if not next(latents_of(tree), None):
         return None
-    found = topics_of(tree, _TOP_WORDS)
+    matched = match_topics(tree)
+    top = rank_words(matched, _TOP_WORDS)
+    coherent = npmi(top, matched.corpus) if top.shape[1] > 1 else np.full(len(top), np.nan)
+    about = representatives(matched, _DOCUMENTS).groupby("topic")["document"].agg(list)
     return {
         "label": label,
-        "n_omitted": max(0, len(found) - _MOST_TOPICS),
+        "n_draws": len(matched.labels),
+        "n_omitted": max(0, matched.n_topics - _MOST_TOPICS),
         "described": [
-            {"share": topic.share, "words": topic.words, "npmi": _coherence(topic, corpus)}
-            for topic in found[:_MOST_TOPICS]
+            {
+                "number": k + 1,
+                "share": row["share"],
+                "interval": (row["share_low"], row["share_high"]),
+                "words": matched.corpus.vocabulary[top[k]].tolist(),
+                "n_documents": row["documents"],
+                "documents": [d if isinstance(d, str) else f"{d + 1:,}" for d in about[k]],
+                "stability": row["stability"],
+                "npmi": _number(float(coherent[k]), ".2f"),
+            }
+            for k, row in topics(matched).iloc[:_MOST_TOPICS].iterrows()
         ],
     }
 
@@ -218,8 +241,3 @@ def _aligned(label: str, tree: xr.DataTree, model: Model, corpus: Corpus) -> dic
         "largest": max(version.share for topic in shown for version in topic.versions),
         "n_omitted": len(found) - len(shown),
     }
-
-
-def _coherence(topic: Topic, corpus: Corpus) -> str:
-    held = topic.word_ids[: len(topic.words)]
-    return _number(float(npmi(held[None], corpus)[0]), ".2f") if held.size > 1 else "–"

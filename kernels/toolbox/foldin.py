@@ -109,3 +109,44 @@ def left_to_right(rng, words, word_topics, prior, log_conditionals):
             total = _weigh(likelihood, counts, prior, weights)
             log_conditionals[particle, n] = math.log(total / (n + total_prior))
             z[n] = _seat(rng, likelihood, counts, prior, weights)
+
+
+@kernel
+def draw_counts(rng, words, word_topics, prior, prior_if_absent, burn_in, counts):
+    """Fill `counts` with the topic counts of one document after each of some Gibbs sweeps.
+
+    A topic may be off in a document, where it then has no token, so that
+
+      p(z_i = k | z_-i, w) ∝ (n_k + prior_k) φ_{k, w_i} if n_k > 0, else prior_if_absent_k φ_{k, w_i}.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    words : int (n,)
+    word_topics : float (V, K)
+    prior, prior_if_absent : float (K,)
+        The same where every topic is on.
+    burn_in : int
+        Sweeps that are dropped.
+    counts : float (S, K)
+        One row a sweep; overwritten.
+    """
+    n_topics = prior.size
+    own = np.zeros(n_topics)
+    weights = np.zeros(n_topics)
+    z = np.full(words.size, -1)
+    absent = (
+        prior  # in the first sweep, which seats the tokens: it is easier to leave a topic than to open it
+    )
+    for sweep in range(-burn_in - 1, counts.shape[0]):
+        for i in range(words.size):
+            if z[i] >= 0:
+                own[z[i]] -= 1.0
+            likelihood = word_topics[words[i]]
+            for k in range(n_topics):
+                weights[k] = (own[k] + prior[k] if own[k] > 0.0 else absent[k]) * likelihood[k]
+            z[i] = categorical(rng, weights, n_topics)
+            own[z[i]] += 1.0
+        absent = prior_if_absent
+        if sweep >= 0:
+            counts[sweep] = own

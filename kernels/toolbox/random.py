@@ -136,7 +136,7 @@ def crt(rng, n, r):
     """
     if n <= 1:
         return n
-    if n > 50.0 * (1.0 + r * math.log(1.0 + n / max(r, 1e-300))):
+    if n > 50.0 * (1.0 + r * math.log1p(n / max(r, 1e-300))):
         return crt_by_jumps(rng, n, r)
     return crt_by_customers(rng, n, r)
 

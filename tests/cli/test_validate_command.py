@@ -93,3 +93,79 @@ def test_a_sampler_that_is_rejected(run, tmp_path, blind):
 )
 def test_bad_input(run, out, arguments):
     assert run("validate", *arguments, "--out", out).exit_code == 2
+
+
+@pytest.fixture
+def short_round(monkeypatch, tmp_path):
+    """A full round of two cases, and books that are empty."""
+    from bnpzoo.diagnostics.laboratory import validate
+
+    cases = [*validate.cases_of("lda", ["joint"], "dense"), *validate.mutant_cases("lda", ["joint"], "dense")]
+    monkeypatch.setattr(validate, "round_of", lambda budget: cases)
+    monkeypatch.setattr("bnpzoo.diagnostics.laboratory.archive.BOOKS", tmp_path / "books")
+    return cases
+
+
+def test_everything(run, tmp_path, short_round, blind):
+    blind("passed")
+    command = ("validate", "--all", "--jobs", "1", "--out", tmp_path, "--json")
+    first = json.loads(run(*command).stdout)
+    assert (first["judged"], first["known"], first["left"]) == (len(short_round), 0, [])
+    assert first["survivors"] == ["lda: document-count-kept"]
+    again = json.loads(run(*command).stdout)
+    assert (again["judged"], again["known"]) == (0, len(short_round))
+    assert "No test rejected the mutant" in run(*command[:-1]).stdout
+
+
+def test_everything_as_far_as_time_goes(run, tmp_path, short_round, blind):
+    blind("passed")
+    command = ("validate", "--all", "--jobs", "1", "--out", tmp_path, "--minutes", "0")
+    result = run(*command)
+    assert result.exit_code == 3
+    assert "bnpzoo validate lda --rung joint --variant dense --budget ci" in result.stdout
+    assert "1 tests of mutants" in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("lda", "--all"), ("x.py:Y", "--blind", "3")])
+def test_what_is_to_be_validated(run, out, arguments):
+    assert run("validate", *arguments, "--out", out).exit_code == 2
+
+
+OWN = """\
+class Coin:
+    def side(self):
+        return 1
+
+
+def verdicts(subject):
+    from types import SimpleNamespace
+
+    yield SimpleNamespace(passed=subject.side() == 1, status="rejected")
+"""
+
+
+def test_mutants_of_ones_own_sampler(run, tmp_path):
+    file = tmp_path / "coin.py"
+    file.write_text(OWN)
+    command = ("validate", f"{file}:Coin", "--blind", "3", "--jobs", "1", "--out", tmp_path)
+    found = json.loads(run(*command, "--json").stdout)
+    assert [mutant["status"] for mutant in found["mutants"]] == ["killed"]
+    assert found["score"] == 1.0
+    result = run(*command)
+    assert result.exit_code == 0
+    assert "1 of 1 mutants that run were killed, 100%" in result.stdout
+    assert (tmp_path / "coin.blind.html").exists()
+
+
+def test_mutants_of_every_model(run, tmp_path, monkeypatch):
+    from bnpzoo.diagnostics.laboratory.blind import audit
+    from bnpzoo.zoo import models
+
+    monkeypatch.setattr(
+        audit, "_run", lambda target, trial, mutation, limit: (0 if mutation is None else 3, ["no"])
+    )
+    monkeypatch.setattr(models, "combinations", lambda: [("lda", ""), ("lda", "pitman-yor")])
+    result = run("validate", "--all", "--blind", "2", "--out", tmp_path, "--json")
+    found = json.loads(result.stdout)
+    assert [one["target"] for one in found] == ["lda", "lda × pitman-yor"]
+    assert all(mutant["status"] in ("killed", "crashed") for one in found for mutant in one["mutants"])

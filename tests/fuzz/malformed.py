@@ -54,7 +54,8 @@ def arrays(draw, like: np.ndarray) -> np.ndarray:
             st.sampled_from(["f8", "f4", "i1", "u1", "u8", "?", "c16", "O", "S3", "U2", "M8[s]", ">i4", "f2"])
         )
         try:
-            return array.astype(dtype)
+            with np.errstate(all="ignore"):
+                return array.astype(dtype)
         except (ValueError, TypeError):
             return array
     if kind == "shape":

@@ -77,8 +77,9 @@ def test_settings_tell_hyperparameters_apart(which):
     model = make(which)
     for purpose in ("fixed", "benchmark"):
         assert model.set_to(purpose).sampled() == ()
-    values = list(model.set_to("fixed").hyperparameters().values())
-    assert len({*values}) == len(values)  # or no test of values could see that two are swapped
+    for purpose in ("fixed", "prior", "reference"):
+        values = list(model.set_to(purpose).hyperparameters().values())
+        assert len({*values}) == len(values)  # or no test could see that two are swapped
     assert set(model.set_to("prior").sampled()) == {*model.hyperparameters()}
 
 

@@ -271,7 +271,7 @@ SEEN_OTHERWISE = (
 )
 def test_other_mutants_are_killed(mutant):
     """Each by some rung of the ladder, at the budget of continuous integration."""
-    for rung in rungs_of("sparse_transfer"):
+    for rung in rungs_of(get("sparse_transfer")):
         verdict = climb(Case("sparse_transfer", mutant.variant, rung, mutant=mutant.id))
         if verdict.status != "passed":
             return

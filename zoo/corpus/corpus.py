@@ -21,6 +21,7 @@ from .fields import (
     as_pointers,
     as_positions,
     as_segments,
+    as_text,
     as_word_ids,
     frozen,
 )
@@ -86,6 +87,7 @@ class Corpus:
         doc_ptr = as_pointers("doc_ptr", self.doc_ptr, words.size)
         n_documents = doc_ptr.size - 1
         group, group_names = as_groups(self.group, self.group_names, n_documents)
+        as_text("names of covariates", list(self.covariates))
         covariates = {
             name: as_covariate(name, values, n_documents) for name, values in self.covariates.items()
         }
@@ -250,7 +252,7 @@ class Corpus:
         """
         covariate = self.covariates.get(by)
         if not isinstance(covariate, np.ndarray) or covariate.ndim != 1 or covariate.dtype.kind not in "biuU":
-            there_are = ", ".join(self.covariates) or "none"
+            there_are = ", ".join(map(repr, self.covariates)) or "none"
             raise CorpusError(
                 f"covariates[{by!r}]: expected a whole number or text a document; there are {there_are}"
             )

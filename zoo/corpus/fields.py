@@ -36,8 +36,10 @@ def as_integers(name: str, values: Any, dtype: type) -> np.ndarray:
         raise CorpusError(f"{name}: expected whole numbers, found {array.dtype}")
     if array.dtype.kind == "f":
         _refuse(name, array, ~np.isfinite(array) | (array != np.floor(array)), "a whole number")
+        array = array.astype(np.float64)
     limits = np.iinfo(dtype)
-    _refuse(name, array, (array < limits.min) | (array > limits.max), f"a number that fits {limits.dtype}")
+    above = array >= limits.max + 1.0 if array.dtype.kind == "f" else array > limits.max
+    _refuse(name, array, (array < limits.min) | above, f"a number that fits {limits.dtype}")
     return frozen(array.astype(dtype))
 
 

@@ -68,6 +68,8 @@ class TopicSide(HasSettings, ABC):
     """What `word_weights` and `latents_at` need of a draw of the reference programs."""
     stan_folder: ClassVar[str]
     """Where the Stan programs find this side's part."""
+    moves_whole_tables: ClassVar[bool] = False
+    """Whether kernels can weigh a table's tokens together, which in Pitman-Yor topics would need seats."""
 
     @property
     def form(self) -> Mapping[str, Any]:
@@ -241,8 +243,9 @@ class Dirichlet(TopicSide):
     about: ClassVar[str] = "symmetric Dirichlet, the same in all groups"
     parameters: ClassVar[tuple[str, ...]] = ("phi", "eta")
     stan_folder: ClassVar[str] = "topics/dirichlet"
+    moves_whole_tables: ClassVar[bool] = True
 
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
 
     @override
     def draw_words(

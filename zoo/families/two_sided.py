@@ -297,11 +297,16 @@ class TwoSidedModel(CollapsedTopicModel):
         """Row of the prior for each document, int (D,)."""
         raise NotImplementedError(f"{self.label}: its samplers are written as a whole")
 
+    @property
+    def samplers(self) -> Mapping[str, Sampler]:
+        """By name of the variant; the first is the default."""
+        return self.topics.samplers
+
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
         return {
             name: self._kernel(room, sampler)
-            for name, sampler in self.topics.samplers.items()
+            for name, sampler in self.samplers.items()
             if sampler.opens_topics or not self.opens_topics
         }
 

@@ -94,15 +94,14 @@ class Cclda(FiniteFamily):
             "an alpha of its own.",
         ),
         tags=("parametric", "several collections"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
-    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, benchmark=0.01)
-    delta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.4, benchmark=0.02)
-    gamma0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, benchmark=1.0)
-    gamma1: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=1.0)
+    eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
+    delta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.4, prior=Gamma(1.5, 3.0), benchmark=0.02)
+    gamma0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, prior=Gamma(3.0, 1.5), benchmark=1.0)
+    gamma1: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, prior=Gamma(1.5, 2.0), benchmark=1.0)
 
     @property
     @override

@@ -108,7 +108,6 @@ class Focused(TwoSidedModel):
             "The conditional of gamma depends on the topics without tokens; they are integrated out.",
         ),
         tags=("nonparametric", "single corpus", "document lengths are data"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = (
@@ -116,7 +115,7 @@ class Focused(TwoSidedModel):
     )
 
     alpha: Hyperparameter = setting(Gamma(5.0, 1.0), fixed=1.5, reference=0.3, benchmark=5.0)
-    gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, benchmark=0.5)
+    gamma: Hyperparameter = setting(Gamma(5.0, 10.0), fixed=1.2, prior=Gamma(3.0, 2.0), benchmark=0.5)
     topics: TopicSide = Dirichlet()
 
     @property

@@ -57,14 +57,15 @@ class Hdp(HdpFamily):
             ),
         ),
         tags=("nonparametric", "single corpus"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "gamma", "alpha")
     stan_program: ClassVar[str] = "hdp"
 
-    gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
+    gamma: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=1.5, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
+    )
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
     topics: TopicSide = Dirichlet()
 

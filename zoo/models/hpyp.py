@@ -44,7 +44,6 @@ class Hpyp(PitmanYorFamily):
             Equation("Section 4", r"\phi_{gk} \sim \mathrm{PYP}(a, b_k, \phi^0_k)", "topic in a group"),
         ),
         tags=("parametric", "several collections", "power law"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor()}
     why_only: ClassVar[str] = (

@@ -59,13 +59,12 @@ class Lda(LdaFamily):
             ),
         ),
         tags=("parametric", "single corpus"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
     stan_program: ClassVar[str] = "lda"
 
-    n_topics: int = option(10, small=3, benchmark=100)
+    n_topics: int = option(10, small=2, benchmark=100)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
     topics: TopicSide = Dirichlet()
     symmetric: bool = True

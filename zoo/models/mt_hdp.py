@@ -60,15 +60,16 @@ class MtHdp(HdpFamily):
             Equation("Section 2.3", r"\phi_k \sim \mathrm{Dir}_V(\eta)", "word distribution of a topic"),
         ),
         tags=("nonparametric", "several collections"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "tasks", "gamma", "alpha0", "alpha")
     stan_program: ClassVar[str] = "mt_hdp"
 
-    gamma: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.5, reference=0.7, benchmark=1.5)
-    alpha0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.2, benchmark=10.0)
+    gamma: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=1.5, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
+    )
+    alpha0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.2, prior=Gamma(2.0, 1.0), benchmark=10.0)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
     topics: TopicSide = Dirichlet()
 

@@ -56,7 +56,6 @@ class Pyp(PitmanYorFamily):
             "Sato and Nakagawa's model this has the topics, with documents of latent Dirichlet allocation.",
         ),
         tags=("parametric", "several collections", "power law"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor(base="own")}
     why_only: ClassVar[str] = (

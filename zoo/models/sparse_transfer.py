@@ -110,7 +110,6 @@ class SparseTransfer(TwoSidedModel):
             "instead of 2.34, and up to 0.45, with lengths of documents.",
         ),
         tags=("nonparametric", "several collections", "sparse"),
-        evidence=("oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = (
@@ -120,7 +119,7 @@ class SparseTransfer(TwoSidedModel):
     alpha: Hyperparameter = setting(Gamma(2.0, 0.5), fixed=1.5, reference=0.3, benchmark=40.0)
     epsilon: float = option(0.5, small=0.9, benchmark=0.5)
     a1: float = option(2.0, small=2.0, benchmark=1.0)
-    a2: float = option(2.0, small=1.0, benchmark=100.0)
+    a2: float = option(2.0, small=0.8, benchmark=100.0)
     topics: TopicSide = Dirichlet()
     lengths: Lengths = option("task")
 

@@ -70,7 +70,6 @@ class Tpyp(PitmanYorFamily):
             "be, and under a flat prior not proper. Here it has a Gamma prior and slice moves.",
         ),
         tags=("parametric", "several collections", "power law"),
-        evidence=("joint", "oracle", "geweke", "sequential", "sbc", "reference"),
     )
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"pitman-yor": PitmanYor(transformed=True)}
     why_only: ClassVar[str] = (

@@ -127,6 +127,11 @@ SPARSE_TRANSFER_MUTANTS: tuple[Mutant, ...] = (
         "collapsed",
     ),
     _transfer(
+        "smoothing-stays",
+        Change(WEIGHTS, "    move_topics(rng, state.topics)\n", ""),
+        "eta never moves",
+    ),
+    _transfer(
         "collapsed-masks-as-a-priori",
         Change(
             MASKS,

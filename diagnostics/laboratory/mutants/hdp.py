@@ -8,6 +8,12 @@ STICKS = (HdpFamily,)
 DROP = "    drop_empty_topics(tokens, documents, topics)\n"
 TABLES = "    tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])\n"
 
+
+def _tables(name: str, find: str, replace: str, about: str) -> Mutant:
+    change = Change("hdp/tables.py", find, replace)
+    return Mutant(f"whole-tables-{name}", STICKS, change, about, "whole-tables")
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "small-shapes-wrong", STICKS,
@@ -62,6 +68,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "gamma is drawn as if every table had a topic of its own",
     ),
     Mutant(
+        "gamma-under-prior-of-alpha", STICKS,
+        Change("hdp/documents.py", "documents.gamma_prior, n_topics,", "documents.alpha_prior, n_topics,"),
+        "gamma is drawn under the prior of alpha",
+    ),
+    Mutant(
+        "alpha0-asks-gamma", (MtHdp,),
+        Change("hdp/documents.py", "is_sampled(documents.alpha0_prior)", "is_sampled(documents.gamma_prior)"),
+        "alpha0 moves where gamma is sampled",
+    ),
+    Mutant(
         "renumbered-too-late", STICKS,
         Change("hdp/documents.py", DROP + TABLES, TABLES + DROP),
         "topics are renumbered after their tables are drawn, and before the sticks are",
@@ -88,5 +104,42 @@ MUTANTS: tuple[Mutant, ...] = (
         "first-customer-forgotten", (MtHdp,),
         Change("hdp/documents.py", "            a += 1.0\n", "            a += 0.0\n"),
         "the sticks of a new topic are broken as if no token had chosen it",
+    ),
+    _tables(
+        "seated-by-alpha",
+        "count[k] + documents.prior[tokens.group[d], k]",
+        "count[k] + documents.alpha[tokens.group[d]]",
+        "tokens of a topic sit down with alpha instead of alpha times its weight",
+    ),
+    _tables(
+        "repeats-independent",
+        "log_rising[n + c] - log_rising[n] - log_rising[c]",
+        "c * (log_rising[n + 1] - log_rising[n] - log_rising[1])",
+        "a word's tokens at a table do not make each other more likely",
+    ),
+    _tables("own-words-forgotten", "n -= c", "n = 0", "a table's topic has its words at no other table"),
+    _tables(
+        "own-total-kept",
+        "    total = topics.n_listed.size * topics.eta[0] + topics.total[k]\n",
+        "    total = topics.n_listed.size * topics.eta[0] + max(topics.total[k], size)\n",
+        "a topic that has only the table's tokens is weighed with these in its total",
+    ),
+    _tables(
+        "stick-not-broken",
+        "            open_topic(rng, documents, new, group)\n",
+        "            documents.prior[group, new] = documents.rest[group]\n",
+        "a table's new topic has all the rest of its group's stick, which yet keeps it",
+    ),
+    _tables(
+        "new-topic-of-one-token",
+        "math.lgamma(smoothing + size) - math.lgamma(smoothing)",
+        "math.log(smoothing)",
+        "the normaliser of a new topic is that of a single token",
+    ),
+    _tables(
+        "stale-mass",
+        "        mass += weigh(documents, topics, scratch, weights, group, new, size)\n",
+        "        weigh(documents, topics, scratch, weights, group, new, size)\n",
+        "the mass is not updated for the topic that a table moved to",
     ),
 )  # fmt: skip

@@ -208,6 +208,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "topics that are renumbered leave their b behind",
         concerns=(HdpFamily,),
     ),
+    _mutant(
+        "concentration-under-prior-of-base",
+        "topics",
+        'b_prior=np.array(priors["b"], float)',
+        'b_prior=np.array(priors["eta"], float)',
+        "b is drawn under the prior of eta",
+    ),
+    _mutant(
+        "base-under-prior-of-concentration",
+        "topics",
+        'latents["eta"], priors["eta"], n_words',
+        'latents["eta"], priors["b"], n_words',
+        "eta is drawn under the prior of b",
+    ),
+    _mutant(
+        "discount-stays",
+        "hyper",
+        "    scheme.discount[0] = 1.0 / (1.0 + math.exp(-x))\n",
+        "    x = 0.0\n",
+        "the discount never moves",
+    ),
     Mutant(
         "pyp-stirling-diagonal",
         FAMILY,

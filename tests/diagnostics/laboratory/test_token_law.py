@@ -18,7 +18,6 @@ MUTANT = {mutant.id: mutant for mutant in MUTANTS}
 SAMPLERS = [
     Case(model, variant, "joint", topics=topics)
     for model, topics in combinations()
-    if "joint" in MODELS[model].card.evidence
     for variant, kernel in get(model, topics=topics or None).kernels.items()
     if kernel.exact and kernel.token_step == "conditional"
 ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bnpzoo.diagnostics.laboratory import ladder, validate
-from bnpzoo.diagnostics.laboratory.archive import Archive, kill_matrix
+from bnpzoo.diagnostics.laboratory.archive import Archive, Books, kill_matrix, strongest
 from bnpzoo.diagnostics.laboratory.geweke import geweke
 from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, DESIGN, RUNGS, Case, CaseSubject
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
@@ -59,7 +59,7 @@ def test_cases_that_are_not(arguments, message):
 
 def test_every_case_has_settings_and_a_small_model():
     for budget in BUDGETS:
-        for case in evidence.round_of(budget):
+        for case in validate.round_of(budget):
             assert case.settings
             assert case.make_model().card.id == case.model
     assert MODELS["lda"]().n_topics > Case("lda", "sparse", "sbc").make_model().n_topics
@@ -155,31 +155,56 @@ def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
     wanted += validate.mutant_cases("hdp", ["joint", "sequential"], "sparse")
     archive = Archive(tmp_path)
     records = [validate.judge_case(case, archive) for case in wanted]
-    date = records[0].date[:10]
     page = evidence.evidence_page(archive.records())
-    row = next(line for line in page.splitlines() if line.startswith("| hdp | sparse |"))
-    assert row.split(" | ")[2] == f"passed (ci)<br>3 conditionals, within 3<br>{date}"
-    assert row.split(" | ")[4] == "not run"
+    assert page.count("popovertarget") == 2
+    assert '<button class="mark passed" popovertarget="hdp-sparse-joint-ci"' in page
+    assert f"3 conditionals, within 3. Budget ci, {records[0].date[:10]}, 0 s" in page
+    assert "&lt;b&gt;expected" in page
     n = sum(mutant.variant in ("", "sparse") for mutant in mutants_of(MODELS["hdp"]()))
     assert f"{n} of {n} are killed on at least one rung." in page
-    assert "| hdp/sparse | stale-mass |" in page
-    monkeypatch.setattr(ladder, "__version__", "0.0.0")
-    assert "passed (ci)" not in evidence.evidence_page(archive.records())
+    assert f"<td>{n}/{n}</td>" in page
+    assert "<th>stale-mass<small>" in page
+    inside = page[page.index('<div class="evidence">') : page.index("## Mutants")]
+    assert "\n\n" not in inside.strip()  # where Markdown would begin again
+    for rung in ("joint", "oracle"):
+        monkeypatch.setitem(ladder.BUDGETS["ci"], rung, {"changed": 1})
+    later = evidence.evidence_page(archive.records())
+    assert later.count('class="mark old" popovertarget') == 2
+    assert 'class="mark passed" popovertarget' not in later
 
 
-def test_the_evidence_page_when_nothing_is_stored(tmp_path):
-    page = evidence.evidence_page(Archive(tmp_path).records())
-    assert "Not run." in page
-    assert page.partition("## Mutants")[0].count("not run") == len(RUNGS) * sum(
-        len(get(name, topics=topics or None).kernels) for name, topics in combinations()
-    )
+def test_the_evidence_page_when_nothing_is_stored():
+    page = evidence.evidence_page([])
+    assert "None was run." in page
+    samplers = [
+        (model, variant, rung)
+        for model, topics in combinations()
+        for made in [get(model, topics=topics or None)]
+        for variant in made.kernels
+        for rung in RUNGS
+        if validate.applies(made, variant, rung)
+    ]
+    assert page.count(": not run") == len(samplers)
 
 
-@pytest.mark.parametrize(("rung", "status"), [("sequential", 0), ("joint", 1)])
-def test_a_round(tmp_path, climbed, monkeypatch, capsys, rung, status):
-    cases = [*validate.cases_of("lda", ["joint"]), *validate.mutant_cases("lda", [rung], "dense")]
-    monkeypatch.setattr(evidence, "round_of", lambda budget: cases)
+def test_the_books_keep_verdicts_for_long(tmp_path, climbed, monkeypatch):
+    monkeypatch.setattr("bnpzoo.diagnostics.laboratory.archive.BOOKS", tmp_path / "books")
+    wanted = [*validate.cases_of("lda", ["joint"]), *validate.cases_of("hdp", ["joint"])]
+    validate.validate(wanted, tmp_path / "out")
     page = tmp_path / "evidence.md"
-    assert evidence.main(["--store", str(tmp_path), "--page", str(page), "--jobs", "1"]) == status
-    assert f"{len(cases)}/{len(cases)}" in capsys.readouterr().err
-    assert f"{1 - status} of 1 are killed" in page.read_text()
+    assert evidence.main(["--store", str(tmp_path / "out"), "--page", str(page)]) == 0
+    assert {path.name for path in (tmp_path / "books").iterdir()} == {"lda.jsonl", "hdp.jsonl"}
+    assert page.read_text() == evidence.evidence_page(Books().records())
+    assert {record.case for record in Books().records("lda")} == set(wanted[:2])
+    assert set(validate.known_of(wanted, tmp_path / "another")) == set(wanted)
+    monkeypatch.setitem(ladder.BUDGETS["ci"], "joint", {"changed": 1})
+    assert validate.known_of(wanted, tmp_path / "another") == {}
+    assert strongest(Books().records()) == {}
+
+
+def test_what_takes_too_long_is_not_begun(tmp_path, climbed):
+    wanted, records = validate.cases_of("lda", ["joint"]), []
+    validate.judge_all(wanted, tmp_path, 1, records.append, minutes=0.0)
+    assert records == []
+    validate.judge_all(wanted, tmp_path, 1, records.append)
+    assert [record.case for record in records] == wanted

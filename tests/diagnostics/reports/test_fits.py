@@ -99,6 +99,19 @@ def test_it_says_what_was_run_and_what_came_of_it(page, fits):
         assert html.escape(equation_.meaning) in page
 
 
+def test_topics_come_first_and_contents_lead_to_all(page):
+    anchors = re.findall(r'<a href="#([\w-]+)">', page)
+    assert anchors[0] == "topics"
+    places = [page.index(f'id="{anchor}"') for anchor in anchors]
+    assert places == sorted(places)
+    assert 'id="topic-1"' in page
+
+
+def test_it_links_to_the_browser(fits, tmp_path):
+    write_report(tmp_path / "r.html", {"one": fits["kernel (sparse)"]}, browser="topics.html")
+    assert '<a href="topics.html">' in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
 def test_labels_are_escaped_too(fits, tmp_path):
     write_report(tmp_path / "r.html", {ATTACK: fits["kernel (sparse)"]})
     assert "<script" not in (tmp_path / "r.html").read_text(encoding="utf-8")

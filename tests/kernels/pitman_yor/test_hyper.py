@@ -5,13 +5,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
-from bnpzoo.kernels.pitman_yor import hyper, topics
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
+from bnpzoo.kernels.pitman_yor import hyper as compiled
+from bnpzoo.kernels.pitman_yor import topics
 from bnpzoo.kernels.toolbox import sides, smoothing
 from bnpzoo.kernels.toolbox.stirling import stirling_ratios
 from scipy import stats
 
-hyper, topics, sides, smoothing = map(load_room(PLAIN_PYTHON), (hyper, topics, sides, smoothing))
+hyper, topics, sides, smoothing = map(load_room(PLAIN_PYTHON), (compiled, topics, sides, smoothing))
 FALSE_ALARM_RATE = 1e-5
 
 
@@ -158,3 +159,24 @@ def stirling(n, t, a):
     if t == 0 or t > n:
         return 0.0 * a + (n == t)
     return stirling(n - 1, t - 1, a) + (n - 1 - t * a) * stirling(n - 1, t, a)
+
+
+def law_of_a_new_concentration(kernel):
+    """P-value of the b of a topic that opens, whatever its place held before; its prior is Gamma(2, 3)."""
+    rng, b, draws = np.random.default_rng(5), np.array([0.7, 0.2]), []
+    for _ in range(2000):
+        kernel.open_b(rng, b, 1, np.array([2.0, 3.0]), np.array([np.nan]))
+        draws.append(b[1])
+    return stats.kstest(draws, stats.gamma(2.0, scale=1.0 / 3.0).cdf).pvalue
+
+
+def test_a_new_concentration_is_drawn_anew():
+    assert law_of_a_new_concentration(hyper) > FALSE_ALARM_RATE
+    change = Change("pitman_yor/hyper.py", "    b[topic] = 0.0\n    while", "    while")
+    assert law_of_a_new_concentration(load_room(PLAIN_PYTHON, change)(compiled)) < FALSE_ALARM_RATE
+
+
+def test_a_new_concentration_that_is_fixed():
+    b = np.array([0.7, 0.2])
+    hyper.open_b(np.random.default_rng(0), b, 1, np.zeros(2), np.array([1.3]))
+    assert b.tolist() == [0.7, 1.3]

@@ -177,7 +177,7 @@ def test_groups_are_values_of_a_covariate():
     assert corpus.grouped("year").group_names.tolist() == ["year 1999", "year 2001"]
     assert corpus.grouped("name").group_names.tolist() == ["x", "y", "z"]
     assert corpus.grouped("kind").group_names.tolist() == ["old", "new"]
-    with pytest.raises(CorpusError, match=r"covariates\['age'\]: .*; there are year, name, kind"):
+    with pytest.raises(CorpusError, match=r"covariates\['age'\]: .*; there are 'year', 'name', 'kind'"):
         corpus.grouped("age")
 
 
@@ -194,3 +194,15 @@ def test_groups_take_the_numbers_of_their_namesakes():
     assert stranger.take([0]).with_groups_of(fitted).group.tolist() == [0]
     with pytest.raises(CorpusError, match="group 'c': expected one of a, b"):
         stranger.with_groups_of(fitted)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", None])
+def test_names_of_covariates_can_be_written(name):
+    with pytest.raises(CorpusError, match=r"^names of covariates\[0\]: expected text"):
+        Corpus([0], [0, 1], covariates={name: [1.0]})
+
+
+def test_whole_numbers_of_every_kind_of_float():
+    assert Corpus(np.zeros(3, np.float16), np.array([0, 1, 3], np.float16)).n_documents == 2
+    with pytest.raises(CorpusError, match=r"doc_ptr\[1\]: expected a number that fits int64, found 9\.2"):
+        Corpus([0], np.array([0.0, 2.0**63]))

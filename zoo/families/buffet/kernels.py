@@ -96,9 +96,16 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
             return state
 
         kernel = Kernel(
-            load, step, _snapshot, own_setup.check, sweep, about=about, with_room=own_setup.with_room,
+            load,
+            step,
+            _snapshot,
+            own_setup.check,
+            sweep,
+            about=about,
+            token_step="augmented",
+            with_room=own_setup.with_room,
             counts=dirichlet_counts,
-        )  # fmt: skip
+        )
         return replace(kernel, **fields)
 
     return {

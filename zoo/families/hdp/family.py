@@ -1,18 +1,19 @@
 """What the hierarchical Dirichlet process models share above their two and three levels."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ....kernels.hdp import documents
+from ....kernels.hdp import documents, tables
 from ....kernels.toolbox.sides import State
 from ...contract import Design, Latents, Room
 from ...corpus import Corpus
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance, doc_topic_counts
 from ..collapsed import prior_arrays
+from ..topics import Sampler
 from ..two_sided import TwoSidedModel
 from .sticks import GrowingSticks, log_tables, seat_tokens
 
@@ -118,6 +119,18 @@ class HdpFamily(TwoSidedModel):
         hyper = {name: np.asarray(draw[name]) for name in self.own_settings() if name in draw}
         return {"z": z} | self._named(root, tasks) | hyper, used
 
+    @property
+    @override
+    def samplers(self) -> Mapping[str, Sampler]:
+        """See `TwoSidedModel.samplers`; where topics let them, whole tables move."""
+        of_topics = self.topics.samplers
+        if not self.topics.moves_whole_tables:
+            return of_topics
+        return {
+            "whole-tables": Sampler("sparse, and whole tables of documents move", _whole_tables),
+            **of_topics,
+        }
+
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:
         return self.groups(corpus.group, corpus.n_documents)
@@ -141,6 +154,10 @@ class HdpFamily(TwoSidedModel):
             "alpha": side.alpha.copy(),
             "gamma": np.array(side.gamma[0]),
         }
+
+
+def _whole_tables(room: Room) -> Callable[..., bool]:
+    return room(tables).table_sweep
 
 
 def _with_rest(sticks: np.ndarray, used: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from bnpzoo.zoo.families.pitman_yor.restaurants import log_rising
 from bnpzoo.zoo.inference import nuts, stan
 from bnpzoo.zoo.toolbox.enumeration import log_stirling
 from numpyro import handlers
+from scipy.special import gammaln, logsumexp
 
 ALARM = 5.0
 """Standard errors: with the normal law, a false alarm in any of 40 comparisons has probability 3e-5."""
@@ -130,6 +131,41 @@ def test_five_sticks_with_a_dirichlet_tail_come_close_and_other_tails_do_not():
     assert distance["Dirichlet"] < ALARM
     assert distance["mean"] > ALARM
     assert distance["last stick"] > ALARM
+
+
+@pytest.mark.parametrize("model_id", ["tpyp", "hpyp", "pyp"])
+def test_tables_are_what_the_moments_of_stable_variables_leave(model_id):
+    """The density of words given topics, tables summed out, from the moments above and the tilt T^-b.
+
+    Its base is uniform, as a Dirichlet variable of large parameters is. M customers of a restaurant have
+    ``E[prod_w S_w^m_w T^(-b - M)] = int u^(b + M - 1) prod_w E[S_w^m_w exp(-u S_w)] du / Gamma(b + M)``.
+    """
+    model, z = bnpzoo.get(model_id, **FIXED), np.array([0, 1, 0, 0, 0, 0, 1, 1])
+    b, a, n_words = np.array([0.4, 2.5]), 0.6, MICRO.n_words
+    expected = 0.0
+    for g, k in np.ndindex(2, 2):
+        counts = np.bincount(
+            MICRO.words[(MICRO.group_of_doc[MICRO.doc_of] == g) & (z == k)], minlength=n_words
+        )
+        base = model.topics.associations_of(MICRO).matrix(g).toarray().sum(axis=1) / n_words
+        power = b[k] + counts.sum()
+
+        def log_integrand(s, counts=counts, base=base, power=power):
+            out = power * s - base.sum() * np.exp(a * s)  # u = exp(s)
+            for m, h in zip(counts, base, strict=True):
+                t = np.arange(m + 1)
+                with np.errstate(divide="ignore"):
+                    logs = t * np.log(a * h) + log_stirling(m, a)[m]
+                out += logsumexp((logs + np.multiply.outer(s, t * a - m)), axis=-1)
+            return out
+
+        s = np.arange(-120.0, 25.0, 0.01)
+        expected += logsumexp(log_integrand(s)) + np.log(0.01) - gammaln(power)
+        expected += gammaln(1.0 + b[k]) - gammaln(1.0 + b[k] / a)
+    # That of a Dirichlet base differs by order 1 / eta, which the two values cancel.
+    hyper = {"b": b, "a": np.array(a)}
+    near, nearer = (model.topics.log_marginal(z, MICRO, hyper | {"eta": np.array(eta)}) for eta in (1e5, 2e5))
+    assert 2.0 * nearer - near == pytest.approx(expected, rel=1e-8)
 
 
 RUNS = [

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from ..zoo.inference.results import ResultsError, corpus_of, latents_of
-from .coherence import top_words
+from ...zoo.inference.results import ResultsError, corpus_of, latents_of
+from ..coherence import top_words
 
 
 class Topic(NamedTuple):

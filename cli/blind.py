@@ -1,0 +1,77 @@
+"""``bnpzoo validate --blind``: mutants that nobody chose."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .console import ExitCode, err, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from ..diagnostics.laboratory.blind.audit import Audit, Outcome, Progress
+
+
+def validate_blindly(
+    name: str, topics: str, options: str, n: int, seed: int, jobs: int | None, out: Path, as_json: bool
+) -> tuple[ExitCode, dict[str, Any]]:
+    """Audit a model, or a sampler that is ``FILE:NAME``; return and, unless as JSON, print what was found."""
+    from ..diagnostics.laboratory.blind.audit import OwnSampler, PackageModel, audit
+    from ..diagnostics.reports.blind import summary_of, told_of, write_blind_report
+
+    own = ":" in name
+    target = OwnSampler(name) if own else PackageModel(name, topics, options)
+    with _bar() as progress:
+        found = audit(target, n, seed, out / "blind", jobs, progress)
+    stem = Path(name.rpartition(":")[0]).stem if own else ".".join(filter(None, (name, topics)))
+    page = out / f"{stem}.blind.html"
+    write_blind_report(page, found)
+    if not as_json:
+        print_table(f"What noticed mutants of {name}", ["test", "mutants"], list(found.killers.items()))
+        for outcome in found.of("survived"):
+            say(f"Nothing noticed {told_of(outcome)}", "red")
+        say(summary_of(found))
+        say(f"Report: {page}")
+    code = ExitCode.DISAGREEMENT if found.of("survived") else ExitCode.OK
+    return code, _plain(found) | {"report": page}
+
+
+def validate_all_blindly(n: int, seed: int, jobs: int | None, out: Path, as_json: bool) -> ExitCode:
+    """Audit every model and each of its topic sides, one after the other."""
+    from ..zoo.models import combinations
+
+    found = [
+        validate_blindly(name, topics, "", n, seed, jobs, out, as_json) for name, topics in combinations()
+    ]
+    if as_json:
+        print_json([plain for _, plain in found])
+    return max(code for code, _ in found)
+
+
+def _plain(found: "Audit") -> dict[str, Any]:
+    return {
+        "target": found.target,
+        "seed": found.seed,
+        "sites": found.sites,
+        "score": found.score,
+        "score_of_running": found.score_of_running,
+        "interval": found.interval,
+        "killers": found.killers,
+        "mutants": [asdict(outcome) | {"mutation": outcome.mutation._asdict()} for outcome in found.outcomes],
+    }
+
+
+@contextmanager
+def _bar() -> "Iterator[Progress]":
+    """Draw a bar for the mutants that are done, on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [TextColumn("{task.description}"), BarColumn(bar_width=28), MofNCompleteColumn()]
+    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as bars:
+        task = bars.add_task("the right program first", total=None)
+
+        def progress(outcome: "Outcome", done: int, total: int) -> None:
+            told = f"{outcome.status}: {outcome.mutation.file}:{outcome.mutation.line}"
+            bars.update(task, description=told, completed=done, total=total)
+
+        yield progress

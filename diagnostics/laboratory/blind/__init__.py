@@ -1,0 +1,1 @@
+"""Blind mutants: wrong programs that nobody chose, and what notices them."""

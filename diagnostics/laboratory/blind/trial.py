@@ -1,0 +1,72 @@
+"""One trial: a program before one test, in a process of its own, whose exit code is the answer.
+
+``python -m bnpzoo.diagnostics.laboratory.blind.trial TARGET``, where TARGET is a case of the ladder as JSON,
+or ``FILE:NAME``, a subject. Where the file has a function ``verdicts``, this judges the subject.
+"""
+
+import importlib.util
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+PASSED, REJECTED, BROKEN = 0, 3, 4
+
+
+def verdicts_of(target: str) -> Iterable[Any]:
+    """Verdicts on a target, one after the other."""
+    if target.startswith("{"):
+        from ..ladder import Case, climb
+
+        return [climb(Case(**json.loads(target)))]
+    return verdicts_on_own(*named(target))
+
+
+def named(target: str) -> tuple[ModuleType, Any]:
+    """Return the module of a target ``FILE:NAME``, and what is named.
+
+    Raises
+    ------
+    ValueError
+        There is no such name in the file.
+    """
+    file, _, name = target.rpartition(":")
+    path = Path(file)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise ValueError(f"{file}: expected {name!r} in it, a subject or its class")
+    return module, getattr(module, name)
+
+
+def verdicts_on_own(module: ModuleType, thing: Any) -> Iterator[Any]:
+    """Verdicts on somebody's own subject: those of its file, or of the rungs that any can climb."""
+    subject = thing() if isinstance(thing, type) else thing
+    if hasattr(module, "verdicts"):
+        yield from module.verdicts(subject)
+        return
+    from ..geweke import geweke
+    from ..sequential import sequential
+
+    yield sequential(subject, samples=300)
+    yield geweke(subject, draws=1000, chains=40, transitions=50)
+
+
+def main(target: str) -> int:
+    """Print the verdict that decides."""
+    for verdict in verdicts_of(target):
+        print(verdict)
+        if not verdict.passed:
+            return REJECTED if verdict.status == "rejected" else BROKEN
+    return PASSED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,219 @@
+"""Blind mutants: what can be changed, how it is drawn, and what becomes of it."""
+
+import ast
+import json
+from dataclasses import asdict
+
+import pytest
+from bnpzoo.diagnostics.laboratory.blind import audit as blind
+from bnpzoo.diagnostics.laboratory.blind.audit import EQUIVALENT, OwnSampler, PackageModel, audit, draw
+from bnpzoo.diagnostics.laboratory.blind.changes import python_sites, stan_sites
+from bnpzoo.diagnostics.reports.blind import summary_of, write_blind_report
+
+SOURCE = '''\
+LIMIT = 3
+
+
+def total(values, n, start=0.5):
+    """Sum of some; é."""
+    if n < 0:
+        raise ValueError("n: expected 0 or more")
+    out = start
+    for i in range(n):
+        if values[i] >= 1 and n > 2:
+            out += values[i] - 2.0
+    return out if n else -out
+
+
+class Sampler:
+    def step(self, rng, state):
+        state.count[0] = rng.random() * 2
+        return state
+'''
+BYTES = SOURCE.encode()
+
+
+def changed(sites):
+    return {(m.definition, m.kind, m.before, m.after) for site in sites for m in site}
+
+
+def test_what_can_be_changed_in_python():
+    found = changed(python_sites("a.py", BYTES))
+    assert {
+        ("LIMIT", "constant", "3", "(4)"),
+        ("total", "constant", "0.5", "(1.5)"),
+        ("total", "bound off by one", "n", "(n + 1)"),
+        ("total", "bound off by one", "i", "(i - 1)"),
+        ("total", "operator", "out += values[i] - 2.0", "out -= values[i] - 2.0"),
+        ("total", "operator", "values[i] - 2.0", "(values[i] + 2.0)"),
+        ("total", "operand", "values[i] - 2.0", "(2.0 - values[i])"),
+        ("total", "comparison", "n > 2", "(n >= 2)"),
+        ("total", "branch", "values[i] >= 1 and n > 2", "(False)"),
+        ("total", "operand", "values[i] >= 1 and n > 2", "(n > 2)"),
+        ("total", "name", "out", "start"),
+        ("total", "statement dropped", "out += values[i] - 2.0", "pass"),
+        ("Sampler.step", "statement dropped", "state.count[0] = rng.random() * 2", "pass"),
+    } <= found
+    assert not any("expected" in before or "Sum" in before or before == "n < 0" for _, _, before, _ in found)
+
+
+def test_every_change_is_made_at_its_point_and_parses():
+    for site in python_sites("a.py", BYTES):
+        for mutation in site:
+            assert BYTES[mutation.start : mutation.end].decode() == mutation.before
+            assert ast.dump(ast.parse(mutation.apply(BYTES))) != ast.dump(ast.parse(BYTES))
+
+
+def test_only_what_is_wanted_is_changed():
+    found = python_sites("a.py", BYTES, {"Sampler.step"}.__contains__)
+    assert {site[0].definition for site in found} == {"Sampler.step"}
+
+
+STAN = """\
+data {
+  int<lower=1> K;  // K + 1
+  vector<lower=0>[K] y;
+}
+model {
+  real total = sum(y) - 2;
+  for (k in 1:K) {
+    target += y[k] * total;
+  }
+}
+"""
+
+
+def test_what_can_be_changed_in_stan():
+    sites = stan_sites("stan/a.stan", STAN.encode())
+    found = {(m.kind, m.before, m.after) for site in sites for m in site}
+    assert {
+        ("operator", "-", "+"),
+        ("operator", "*", "/"),
+        ("constant", "2", "3"),
+        ("constant", "1", "0"),
+        ("statement dropped", "target += y[k] * total;", ";"),
+        ("name", "total", "K"),
+    } <= found
+    assert not any(m.line <= 3 and m.kind != "name" for site in sites for m in site)
+
+
+def test_few_draws_are_the_first_of_many():
+    sites = python_sites("a.py", BYTES) + python_sites("b.py", BYTES)
+    few, many = draw(sites, 6, seed=3), draw(sites, 20, seed=3)
+    assert many[:6] == few
+    assert len(set(many)) == 20
+    assert [sum(m.file == file for m in few) for file in ("a.py", "b.py")] == [3, 3]
+    assert draw(sites, 6, seed=4) != few
+
+
+def test_what_of_a_model_can_be_changed():
+    target = PackageModel("lda")
+    files = {site[0].file for site in target.sites}
+    assert {
+        "kernels/toolbox/random.py",
+        "kernels/lda/documents.py",
+        "zoo/models/lda.py",
+        "zoo/families/lda/reference.py",
+        "zoo/toolbox/draws.py",
+        "stan/lda.stan",
+        "stan/functions/dirichlet.stan",
+    } <= files
+    assert not {"kernels/toolbox/jit.py", "zoo/models/hdp.py", "zoo/families/hdp/sticks.py"} & files
+    changes = {site[0].definition: site[0] for site in target.sites}
+    trials = target.trials()
+    seen = {
+        name: {trial.name.partition(" ")[0] for trial in trials if trial.sees(changes[name])}
+        for name in ("crt_by_jumps", "documents", "lda.stan")
+    }
+    assert {"joint", "oracle", "sequential", "geweke"} <= seen["crt_by_jumps"]
+    assert "joint" not in seen["lda.stan"]
+    assert "tests/zoo/test_stan.py" in seen["lda.stan"]
+    assert "tests/models/test_models.py" in seen["documents"]
+    assert not any(name.startswith("tests/golden") for name in seen["crt_by_jumps"])
+
+
+def test_reasons_are_of_mutants_that_there_are():
+    """A reason may not outlive what it is about."""
+    target = PackageModel("lda")
+    known = {mutation.key for site in target.sites for mutation in site}
+    files = {key.partition(":")[0] for key in known}
+    assert {key for key in target.equivalent if key.partition(":")[0] in files} <= known
+    assert all(len(reason.split()) > 3 for reason in target.equivalent.values())
+    assert EQUIVALENT.exists()
+
+
+OWN = """\
+from types import SimpleNamespace
+
+
+class Halves:
+    def half(self, x):
+        return x / 2.0
+
+    def unused(self, x):
+        return more(x)
+
+
+def more(x):
+    return x + 1
+
+
+def verdicts(subject):
+    is_right = subject.half(8.0) == 4.0
+    yield SimpleNamespace(passed=is_right, status="passed" if is_right else "rejected")
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(OWN)
+    return OwnSampler(f"{file}:Halves")
+
+
+def test_an_audit_of_a_program_of_ones_own(own, tmp_path, monkeypatch):
+    seen = []
+    found = audit(own, 5, 1, tmp_path / "store", 2, lambda *told: seen.append(told))
+    fates = {(o.mutation.definition, o.status) for o in found.outcomes}
+    assert ("Halves.half", "killed") in fates
+    assert {status for name, status in fates if name == "more"} == {"survived"}
+    assert {name for name, _ in fates} == {"Halves.half", "more"}
+    assert [done for _, done, _ in seen] == [1, 2, 3, 4, 5]
+    assert 0.0 < found.score_of_running < 1.0
+    assert found.interval[0] < found.score_of_running < found.interval[1]
+    assert found.killers == {"verdicts": len(found.of("killed")) + len(found.of("crashed"))}
+    page = tmp_path / "page.html"
+    write_blind_report(page, found)
+    assert summary_of(found) in page.read_text()
+
+    def run(*arguments):
+        raise AssertionError("everything is known")
+
+    monkeypatch.setattr(blind, "_run", run)
+    again = audit(own, 5, 1, tmp_path / "store", 2)
+    assert [asdict(o) for o in again.outcomes] == [asdict(o) for o in found.outcomes]
+    json.dumps([asdict(o) for o in found.outcomes])
+
+
+def test_mutants_that_are_argued_to_be_equivalent_are_not_tried(own):
+    own.equivalent = {m.key: "nobody calls it, so it says nothing" for site in own.sites for m in site}
+    found = audit(own, 3, 1)
+    assert [o.status for o in found.outcomes] == ["equivalent"] * 3
+    assert "nothing can be said" in summary_of(found)
+
+
+def test_a_program_that_is_wrong_from_the_start(own):
+    own.file.write_text(OWN.replace("== 4.0", "== 5.0"))
+    with pytest.raises(ValueError, match="the right program does not pass verdicts"):
+        audit(own, 3, 1)
+
+
+def test_a_mutant_that_goes_on_for_ever(own, monkeypatch):
+    monkeypatch.setattr(blind, "LEAST_LIMIT", 1.0)
+    monkeypatch.setattr(blind, "SLACK", 0.0)
+    loop = "while x > 4.0:\n            x = x - 2.0\n        return x"
+    own.file.write_text(OWN.replace("return x / 2.0", loop))
+    sites = OwnSampler(own.name).sites
+    own.sites = [[m] for site in sites for m in site if m.after == "(x + 2.0)"]
+    found = audit(own, 1, 1)
+    assert [(o.status, o.how) for o in found.outcomes] == [("killed", "stopped after 1 s")]

@@ -1,0 +1,192 @@
+"""What a verdict depends on: no more and no less."""
+
+import importlib.resources
+import re
+import shutil
+import sys
+from dataclasses import replace
+from inspect import CO_NEWLOCALS
+from pathlib import Path
+
+import pytest
+from bnpzoo.diagnostics.laboratory import closure
+from bnpzoo.diagnostics.laboratory.closure import Module, Name
+from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, Case, climb, rungs_of
+from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON
+from bnpzoo.zoo.models import combinations, get
+
+ROOT = Path(closure.__file__).parents[2]
+ALL = [Case(model, "", "joint", "full", topics=topics) for model, topics in combinations()]
+
+
+def cases():
+    """Every rung of every model, by name of model and rung."""
+    return {
+        (case.name_of_model, rung): replace(case, rung=rung)
+        for case in ALL
+        for rung in rungs_of(case.model_as_told())
+    }
+
+
+@pytest.fixture(scope="module")
+def fingerprints():
+    return {key: case.fingerprint for key, case in cases().items()}
+
+
+@pytest.fixture
+def voided(tmp_path, monkeypatch, fingerprints):
+    """Which verdicts are void once texts in files are replaced, in a copy of the package."""
+    package = tmp_path / "bnpzoo"
+    for room in ("kernels", "zoo", "diagnostics", "stan"):
+        shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "_version.py", package)
+    monkeypatch.setattr(closure, "PACKAGE", package)
+    monkeypatch.setattr(importlib.resources, "files", lambda name: package)
+
+    def voided(*changes):
+        for path, find, put in changes:
+            file = package / path
+            text = file.read_text(encoding="utf-8")
+            assert find in text
+            file.write_text(text.replace(find, put, 1), encoding="utf-8")
+        closure.forget()
+        return {key for key, case in cases().items() if case.fingerprint != fingerprints[key]}
+
+    yield voided
+    monkeypatch.undo()
+    closure.forget()
+
+
+def of(models, rung=None):
+    """Keys of models, by the beginnings of their names."""
+    return {key for key in cases() if key[0].startswith(models) and rung in (None, key[1])}
+
+
+SAYS_NOTHING = (
+    ("zoo/families/hdp/sticks.py", "class GrowingSticks:\n", "class GrowingSticks:\n    # a comment\n\n"),
+    ("kernels/toolbox/random.py", '"""Index of one of', '"""The index of one of'),
+    ("diagnostics/laboratory/geweke.py", "draws: np.ndarray", "draws: object"),
+    ("stan/functions/sticks.stan", "{\n", "{  // a comment\n"),
+    ("zoo/models/lda.py", "mixes them in its own proportions", "has its own mixture of them"),
+    ("zoo/models/hdp.py", "from dataclasses", "import os\nfrom dataclasses"),
+    ("zoo/formats/uci.py", "1", "2"),
+)
+
+
+def test_what_says_nothing_voids_nothing(voided):
+    assert voided(*SAYS_NOTHING) == set()
+
+
+def test_a_sign_in_the_sticks_voids_the_verdicts_on_models_with_sticks(voided):
+    found = voided(("zoo/families/hdp/sticks.py", "def log_gem(", "def log_gem(extra=-1, *, "))
+    assert found <= of(("hdp", "mt_hdp"))
+    assert found >= of(("hdp", "mt_hdp"), "oracle") | of(("hdp", "mt_hdp"), "joint")
+
+
+def test_a_sign_in_a_function_of_stan_voids_the_agreement_of_the_references_that_include_it(voided):
+    users = {
+        key
+        for key, case in cases().items()
+        if key[1] == "reference"
+        and case.model_as_told().require_reference().stan_program in ("hdp", "mt_hdp")
+    }
+    assert users
+    assert voided(("stan/functions/sticks.stan", "+", "-")) == users
+
+
+def test_a_sign_in_a_rung_voids_the_verdicts_of_that_rung(voided):
+    assert voided(("diagnostics/laboratory/geweke.py", "HEAVY_TAIL = 20.0", "HEAVY_TAIL = -20.0")) == of(
+        "", "geweke"
+    )
+
+
+def test_a_sign_in_the_reference_of_a_family_voids_its_agreement(voided):
+    found = voided(("zoo/families/hdp/reference.py", "def mt_hdp(", "def mt_hdp(more=1, *, "))
+    assert found
+    assert found <= of("mt_hdp", "reference")
+
+
+def test_a_sign_in_a_kernel_voids_all_that_runs_it(voided):
+    found = voided(("kernels/lda/cclda.py", "gamma1 + n_own", "gamma1 - n_own"))
+    assert found == of("cclda")
+
+
+def test_settings_are_part_of_a_verdict_and_the_mutant_too(monkeypatch):
+    case = Case("lda", "sparse", "sbc")
+    mutant = mutants_of(get("lda"))[0].id
+    others = [replace(case, mutant=mutant), replace(case, seed=1), replace(case, variant="dense")]
+    assert len({one.fingerprint for one in (case, *others)}) == 4
+    before = case.fingerprint
+    monkeypatch.setitem(BUDGETS["ci"], "sbc", BUDGETS["ci"]["sbc"] | {"draws": 16})
+    assert case.fingerprint != before
+
+
+SMALL = {
+    "joint": {"states": 3},
+    "oracle": {"chains": 2, "draws": 20, "warmup": 5},
+    "sequential": {"samples": 5, "transitions": 2},
+    "geweke": {"draws": 20, "chains": 3, "transitions": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "variant", "topics"),
+    [("lda", "sparse", ""), ("hdp", "forced", "pitman-yor"), ("focused", "exact", "")],
+)
+@pytest.mark.parametrize("rung", SMALL)
+def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model, variant, topics, rung):
+    monkeypatch.setitem(BUDGETS["ci"], rung, SMALL[rung])
+    monkeypatch.setattr(Case, "changes", (PLAIN_PYTHON,))
+    case = Case(model, variant, rung, topics=topics)
+    copies = re.compile(r"bnpzoo_kernels_\w+/(.*)")
+    seen = set()
+
+    def look(frame, event, argument):
+        if event == "call" and frame.f_code.co_flags & CO_NEWLOCALS:
+            seen.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+    known = case.definitions
+    sys.setprofile(look)
+    try:
+        climb(case)
+    finally:
+        sys.setprofile(None)
+    ran = set()
+    for file, name in seen:
+        copied = copies.search(file)
+        path = Path(f"kernels/{copied[1]}") if copied else Path(file)
+        if path.is_relative_to(ROOT):
+            path = path.relative_to(ROOT)
+        path = path.parent if path.name == "__init__.py" else path
+        if path.is_absolute() or path.parts[0] not in ("kernels", "zoo", "diagnostics"):
+            continue
+        outer = name.partition(".<locals>")[0]
+        owner, _, method = outer.rpartition(".")
+        if "<" not in outer:
+            ran.add(Name(".".join(path.with_suffix("").parts), owner if method.startswith("__") else outer))
+    assert len(ran) > 30
+    assert ran - known == set()
+
+
+def test_names_are_followed_through_imports_and_members():
+    assert closure.resolved(Name("zoo.corpus", "Corpus")) == Name("zoo.corpus.corpus", "Corpus")
+    assert closure.resolved(Name("kernels.toolbox", "sides")) == Name("kernels.toolbox.sides", "")
+    assert closure.resolved(Name("zoo.corpus", "nothing")) is None
+    found = closure.closure((closure.digest,))
+    assert Name("diagnostics.laboratory.closure", "IGNORED") in found
+    assert Name("diagnostics.laboratory.closure", "closure") not in found
+
+
+def test_definitions_of_a_module():
+    module = Module(
+        "a.b",
+        "from .c import d as e\nx: int = 1\nif x:\n    x += 1\n"
+        "class F:\n    card = 1\n    y: int = 2\n    z = 3\n"
+        "    def g(self): pass\n    def __len__(self): ...\n"
+        "@e.implement(F)\ndef h(): pass\n",
+        is_package=False,
+    )
+    assert module.imported == {"e": Name("a.c", "d")}
+    assert set(module.definitions) == {"x", "<2>", "F", "F.z", "F.g", "h"}
+    assert module.effects == ["<2>", "h"]

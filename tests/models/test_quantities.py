@@ -1,0 +1,313 @@
+"""Test quantities and frozen topics of every model by value, against sums that are written out here.
+
+A quantity is computed by the same code for every back end, so that no comparison of back ends sees a mistake
+in it.
+"""
+
+import math
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.laboratory.ladder import DESIGN
+from bnpzoo.zoo.contract import Probes
+from bnpzoo.zoo.models import combinations, get
+from scipy import stats
+from scipy.integrate import quad
+
+LOG2 = math.log(2.0)
+
+SPELLED_OUT = [
+    "lda",
+    "group_lda",
+    "cclda",
+    "hdp",
+    "mt_hdp",
+    "sparse_transfer",
+    "focused",
+    "pyp",
+    "hpyp",
+    "tpyp",
+]
+"""Models whose laws are written out here."""
+
+NAMES = {
+    f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
+    for model_id, topics in combinations()
+    if model_id in SPELLED_OUT
+} | {
+    "lda with an alpha a topic": ("lda", {"symmetric": False}),
+    "sparse_transfer, lengths of documents": ("sparse_transfer", {"lengths": "document"}),
+    "sparse_transfer, lengths of nothing": ("sparse_transfer", {"lengths": "none"}),
+}
+PROBES = Probes.of(DESIGN.corpus(np.zeros(int(DESIGN.doc_lengths.sum()), int)))
+
+
+class State:
+    """A draw of a model, spelled out: lists of tokens, and the weights that the documents' topics have."""
+
+    def __init__(self, name, seed):
+        model_id, options = NAMES[name]
+        model = get(model_id, **options).set_to("prior")
+        self.model = model.replaced(**{name: value for name, value in options.items() if name != "topics"})
+        self.latents, self.corpus = self.model.simulate(DESIGN, np.random.default_rng(seed))
+        self.id, self.is_pitman_yor = model_id, "association" in self.latents
+        self.z, self.words = self.latents["z"].tolist(), self.corpus.words.tolist()
+        self.doc = [d for d, n in enumerate(DESIGN.doc_lengths) for _ in range(n)]
+        self.group = [int(DESIGN.group[d]) for d in self.doc]
+        self.topics = range(self.model.n_topics_of(self.latents))
+
+    def tokens(self, **wanted):
+        """Tokens with the given values of ``doc``, ``group``, ``z``, ``words``."""
+        return [
+            i
+            for i in range(len(self.z))
+            if all(getattr(self, name)[i] == value for name, value in wanted.items())
+        ]
+
+    def prior(self, d):
+        """Weight of each topic for a first token in document d, and of all that are not known yet."""
+        x, g = self.latents, int(DESIGN.group[d])
+        match self.id:
+            case "lda":
+                return [float(np.broadcast_to(x["alpha"], len(self.topics))[k]) for k in self.topics], 0.0
+            case "cclda" | "pyp" | "hpyp" | "tpyp":
+                return [float(x["alpha"][g]) for _ in self.topics], 0.0
+            case "group_lda":
+                own = range(g * self.model.n_topics, (g + 1) * self.model.n_topics)
+                return [float(x["alpha"][g]) if k in own else 0.0 for k in self.topics], 0.0
+            case "hdp":
+                *sticks, rest = float(x["alpha"]) * x["root"]
+                return sticks, rest
+            case "mt_hdp":
+                *sticks, rest = x["alpha"][g] * x["tasks"][g]
+                return sticks, rest
+            case "sparse_transfer":
+                return [math.exp(w) for w in x["log_weight"][g]], 0.0
+            case "focused":
+                return [self.first_weight(k) for k in self.topics], self.mass_of_new()
+        raise KeyError(self.id)
+
+    def weights(self, d):
+        """Weight of each topic for the next token of document d, and of all that are not known yet."""
+        prior, rest = self.prior(d)
+        counts = [len(self.tokens(doc=d, z=k)) for k in self.topics]
+        if self.id == "focused":
+            prior = [
+                float(self.latents["strength"][k]) if n else weight
+                for k, (n, weight) in enumerate(zip(counts, prior, strict=True))
+            ]
+        return [n + weight for n, weight in zip(counts, prior, strict=True)], rest
+
+    def first_weight(self, k):
+        """Of the focused model: the mean weight of a topic in a document without a token of it."""
+        strength, inclusion = self.latents["strength"][k], self.latents["inclusion"][k]
+        on = inclusion * 2.0**-strength
+        return float(strength * on / (1.0 - inclusion + on))
+
+    def mass_of_new(self):
+        """Of the focused model: integral over topics without tokens in any of the documents, all asked."""
+        alpha, gamma, n = float(self.latents["alpha"]), float(self.latents["gamma"]), DESIGN.doc_lengths.size
+
+        def of_strength(phi):
+            q = 2.0**-phi  # int_0^1 q (1 - pi + pi q)^(n - 1) dpi
+            return stats.gamma.pdf(phi, gamma) * phi * q * (1.0 - q**n) / (n * (1.0 - q))
+
+        return alpha * quad(of_strength, 0.0, np.inf)[0]
+
+    def word(self, g, k, w):
+        """Probability of word w as the next of topic k in group g."""
+        x, n_words = self.latents, DESIGN.n_words
+        if self.is_pitman_yor:
+            return self.pitman_yor_word(g, k, w)
+        if self.id == "cclda":
+            own = [i for i in self.tokens(group=g, z=k) if x["own"][i]]
+            shared = [i for i in self.tokens(z=k) if not x["own"][i]]
+            share = (len(own) + x["gamma1"]) / (len(self.tokens(group=g, z=k)) + x["gamma0"] + x["gamma1"])
+            of = [
+                (sum(self.words[i] == w for i in where) + x[name]) / (len(where) + n_words * x[name])
+                for where, name in ((shared, "eta"), (own, "delta"))
+            ]
+            return float((1.0 - share) * of[0] + share * of[1])
+        eta = float(x["eta"])
+        return (len(self.tokens(z=k, words=w)) + eta) / (len(self.tokens(z=k)) + n_words * eta)
+
+    def becomes(self, g, v, w):
+        """Probability that word v of a base becomes word w in group g."""
+        if not self.model.topics.transformed:
+            return float(v == w)
+        return float(DESIGN.associations.matrix(g).toarray()[w, v])
+
+    def pitman_yor_word(self, g, k, w):
+        x, n_words = self.latents, DESIGN.n_words
+        a, b, eta = float(x["a"]), float(x["b"][k]), float(x["eta"])
+        heads = [i for i in range(len(self.z)) if x["association"][i] >= 0 and self.z[i] == k]
+        of_base = [i for i in heads if self.model.topics.base == "shared" or self.group[i] == g]
+        base = sum(
+            self.becomes(g, v, w)
+            * (sum(x["association"][i] == v for i in of_base) + eta)
+            / (len(of_base) + n_words * eta)
+            for v in range(n_words)
+        )
+        customers, mine = self.tokens(group=g, z=k), [i for i in heads if self.group[i] == g]
+        if not customers:
+            return base
+        m, t = len(self.tokens(group=g, z=k, words=w)), sum(self.words[i] == w for i in mine)
+        return (m - a * t + (b + a * len(mine)) * base) / (b + len(customers))
+
+    def new_word(self, g, w):
+        """Probability of word w as the first of a topic."""
+        n_words = DESIGN.n_words
+        if not self.is_pitman_yor:
+            return 1.0 / n_words
+        return sum(self.becomes(g, v, w) for v in range(n_words)) / n_words
+
+    def log_words(self):
+        """Log probability of words given topics, one after the other."""
+        x, out, seen = self.latents, 0.0, Counter()
+        if self.is_pitman_yor:
+            return self.model.log_likelihood(x, self.corpus)  # tests of the family have its value
+        for i, (k, w) in enumerate(zip(self.z, self.words, strict=True)):
+            eta, where = float(x["eta"]), ("shared", k)
+            if self.id == "cclda" and x["own"][i]:
+                eta, where = float(x["delta"]), (self.group[i], k)
+            out += math.log((seen[where, w] + eta) / (seen[where] + DESIGN.n_words * eta))
+            seen[where, w] += 1
+            seen[where] += 1
+        return out
+
+    def log_topics(self):
+        """Log probability of topics, and of lengths where they are data."""
+        if self.id == "focused":
+            return self.log_focused_topics()
+        out = sum(map(self.log_lengths, range(DESIGN.n_groups))) if self.id == "sparse_transfer" else 0.0
+        for d in range(DESIGN.doc_lengths.size):
+            prior, rest = self.prior(d)
+            seen = Counter()
+            for n, i in enumerate(self.tokens(doc=d)):
+                k = self.z[i]
+                out += math.log((prior[k] + seen[k]) / (sum(prior) + rest + n))
+                seen[k] += 1
+        if self.id == "cclda":
+            out += self.log_origins()
+        return out
+
+    def log_origins(self):
+        x, out, seen = self.latents, 0.0, Counter()
+        for g, k, own in zip(self.group, self.z, x["own"].tolist(), strict=True):
+            of = [seen[g, k, s] + float(x[f"gamma{s}"]) for s in (0, 1)]
+            out += math.log(of[own] / sum(of))
+            seen[g, k, own] += 1
+        return out
+
+    def log_lengths(self, c):
+        """Negative binomials of a task's lengths, without the factors that its weights do not enter."""
+        mass = float(np.exp(self.latents["log_weight"][c]).sum())
+        lengths = [n for n, g in zip(DESIGN.doc_lengths, DESIGN.group, strict=True) if g == c]
+        known = {"task": [sum(lengths)], "document": lengths, "none": []}[self.model.lengths]
+        return sum(stats.nbinom(mass, 0.5).logpmf(n) + n * LOG2 + math.lgamma(n + 1.0) for n in known)
+
+    def log_focused_topics(self):
+        """All counts n_dk are negative binomial, where the topic is on; any order of tokens is as likely."""
+        x, out = self.latents, 0.0
+        for d, n in enumerate(DESIGN.doc_lengths):
+            out -= math.lgamma(n + 1.0)
+            for k in self.topics:
+                count, on = len(self.tokens(doc=d, z=k)), x["inclusion"][k]
+                p = on * stats.nbinom(x["strength"][k], 0.5).pmf(count) + (1.0 - on) * (count == 0)
+                out += math.log(p) + math.lgamma(count + 1.0)
+
+        def of_strength(phi):  # int_0^1 [1 - (1 - pi (1 - q))^M] dpi / pi
+            some = 1.0 - 2.0**-phi
+            inner = sum((1.0 - (1.0 - some) ** j) / j for j in range(1, DESIGN.doc_lengths.size + 1))
+            return stats.gamma.pdf(phi, float(x["gamma"])) * inner
+
+        return out - float(x["alpha"]) * quad(of_strength, 0.0, np.inf)[0]
+
+    def quantities(self):
+        """All of them, written out."""
+        x, sampled = self.latents, self.model.sampled()
+        out = {name: x[name] for name in sampled}
+        if "b" in sampled and self.id in ("hdp", "mt_hdp"):  # of topics that come and go
+            out["mean_log_b"] = sum(map(math.log, out.pop("b"))) / len(self.topics)
+        out |= {
+            "n_topics": len(set(self.z)),
+            "log_likelihood": self.log_words(),
+            "log_joint": self.log_words() + self.log_topics(),
+            "same_topic": [self.z[i] == self.z[j] for i, j in PROBES.pairs],
+            "topic_entropy": [self.entropy(d) for d in PROBES.documents],
+            "predictive": [self.predictive(d, w) for d, w in PROBES.cells],
+        }
+        if self.is_pitman_yor:
+            out["n_tables"] = sum(v >= 0 for v in x["association"])
+        if self.id == "cclda":
+            out["share_own"] = sum(x["own"]) / len(x["own"])
+        if self.id == "focused":
+            out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
+        if self.id == "sparse_transfer":
+            tasks = range(DESIGN.n_groups)
+            on = [(c, k) for c, k in product(tasks, self.topics) if x["log_weight"][c, k] > -np.inf]
+            out |= {
+                "n_topics_of": len(self.topics),
+                "n_pairs": len(set(zip(self.group, self.z, strict=True))),
+                "n_on": len(on),
+                "mass": [sum(math.exp(x["log_weight"][pair]) for pair in on if pair[0] == c) for c in tasks],
+                "mean_shape": sum(x["shape"][k] for k in set(self.z)) / len(set(self.z)),
+            }  # fmt: skip
+        return out
+
+    def entropy(self, d):
+        shares = [n / DESIGN.doc_lengths[d] for n in Counter(self.z[i] for i in self.tokens(doc=d)).values()]
+        return -sum(p * math.log(p) for p in shares)
+
+    def predictive(self, d, w):
+        weights, rest = self.weights(d)
+        g = int(DESIGN.group[d])
+        of_known = sum(weight * self.word(g, k, w) for k, weight in enumerate(weights))
+        return (of_known + rest * self.new_word(g, w)) / (sum(weights) + rest)
+
+
+@pytest.fixture(params=product(NAMES, (1, 2)), ids=lambda of: f"{of[0]}-{of[1]}")
+def state(request):
+    return State(*request.param)
+
+
+def test_quantities_have_their_values(state):
+    found = state.model.quantities(state.latents, state.corpus, PROBES)
+    expected = state.quantities()
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], np.asarray(value, float), rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_frozen_topics_are_what_is_known_of_a_new_document(state):
+    frozen = state.model.frozen_topics(state.latents, state.corpus)
+    groups, words = range(DESIGN.n_groups), range(DESIGN.n_words)
+    for g in groups:
+        row = 0 if len(frozen.prior) == 1 else g
+        d = int(np.flatnonzero(DESIGN.group == g)[0])
+        prior, rest = state.prior(d)
+        if state.id == "focused":  # a new document has not been asked yet
+            np.testing.assert_allclose(frozen.inclusion[0, :-1], state.latents["inclusion"])
+            assert frozen.inclusion[0, -1] == 1.0
+            prior, rest = state.latents["strength"], new_in_another_document(state)
+        elif frozen.inclusion is not None:
+            raise AssertionError("only topics of the focused model may be off")
+        np.testing.assert_allclose(frozen.prior[row], [*prior, *([rest] if rest else [])], rtol=1e-9)
+        for k, w in product(state.topics, words):
+            assert frozen.words_of(g)[k, w] == pytest.approx(state.word(g, k, w), rel=1e-10)
+        if rest:
+            np.testing.assert_allclose(frozen.words_of(g)[-1], [state.new_word(g, w) for w in words])
+
+
+def new_in_another_document(state):
+    """Mean strength of topics that no document of the corpus has a token of, in one more."""
+    alpha, gamma = float(state.latents["alpha"]), float(state.latents["gamma"])
+    n = DESIGN.doc_lengths.size
+
+    def of_strength(phi):  # int_0^1 (1 - pi (1 - q))^n dpi
+        q = 2.0**-phi
+        return stats.gamma.pdf(phi, gamma) * phi * (1.0 - q ** (n + 1)) / ((n + 1) * (1.0 - q))
+
+    return alpha * quad(of_strength, 0.0, np.inf)[0]

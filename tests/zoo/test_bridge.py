@@ -1,0 +1,312 @@
+"""The fourth version of a model against its references, without Monte Carlo error.
+
+The density of a NumPyro program at its continuous parameters equals the sum, over all topics z of the tokens
+of a micro corpus, of the model's density of z times the laws of these parameters given z. A reference makes
+Dirichlet variables of gamma variates, and these of two variables each; what is left, given the Dirichlet
+variables, does not depend on z. Sticks that are cut off have the reference's own density, which is tested by
+itself, and so have Pitman-Yor topics. `test_stan.py` compares the Stan programs with those of NumPyro.
+"""
+
+from itertools import product
+from typing import NamedTuple
+
+import jax
+import numpy as np
+import pytest
+from bnpzoo.diagnostics.laboratory.ladder import neighbours
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.models import combinations, get
+from numpyro import handlers
+from numpyro.infer import init_to_uniform
+from numpyro.infer.util import log_density
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import gammaln, logsumexp
+
+CORPUS = Design(
+    np.array([2, 1, 0, 1, 1]), n_words=4, group=np.array([2, 0, 1, 2, 0]), associations=neighbours(4, 3)
+).corpus(np.array([0, 3, 1, 3, 0]))
+"""As little symmetry as five tokens have: five documents, four words, three groups; two topics."""
+
+TRUNCATION = 2
+POINTS = 3
+
+SPELLED_OUT = [
+    "lda",
+    "group_lda",
+    "cclda",
+    "hdp",
+    "mt_hdp",
+    "sparse_transfer",
+    "focused",
+    "pyp",
+    "hpyp",
+    "tpyp",
+]
+"""Models whose laws are written out here."""
+
+
+NAMES = {
+    f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
+    for model_id, topics in combinations()
+    if model_id in SPELLED_OUT
+} | {
+    "lda with an alpha a topic": ("lda", {"symmetric": False}),
+    "sparse_transfer, lengths of documents": ("sparse_transfer", {"lengths": "document"}),
+    "sparse_transfer, lengths of nothing": ("sparse_transfer", {"lengths": "none"}),
+}
+
+
+def make(name):
+    """Model before the ladder, every hyperparameter under a prior of its own."""
+    model_id, options = NAMES[name]
+    model = get(model_id, **options).set_to("prior")
+    return model.replaced(**{key: value for key, value in options.items() if key != "topics"})
+
+
+def shapes_of(program):
+    """Shapes of the sample sites of a NumPyro program."""
+    sites = {}
+
+    def collect():
+        seeded = handlers.seed(program, jax.random.key(0))
+        sites.update(handlers.trace(handlers.substitute(seeded, substitute_fn=init_to_uniform)).get_trace())
+
+    jax.eval_shape(collect)
+    return {
+        name: site["value"].shape
+        for name, site in sites.items()
+        if site["type"] == "sample" and not site["is_observed"]
+    }
+
+
+def point(model, program, rng):
+    """Values of all sample sites."""
+    priors, out = model.hyperparameters(), {}
+    for name, shape in shapes_of(program).items():
+        if name in priors:
+            out[name] = np.asarray(priors[name].draw(rng, shape or None))
+        elif name == "shape":
+            out[name] = rng.gamma(2.0, 0.7, shape)
+        elif name == "log_sticks":
+            out[name] = -rng.exponential(1.0, shape)
+        elif name.endswith("_x"):
+            out[name] = rng.exponential(1.0, shape)
+        else:
+            out[name] = rng.normal(size=shape)
+    return out
+
+
+class Shares(NamedTuple):
+    """Rows of a Dirichlet variable, and the density of what they are made of.
+
+    Attributes
+    ----------
+    shapes, log_share : float (…, K)
+    log_g : float (…, K)
+        Logarithms of the gamma variates.
+    log_density : float
+    """
+
+    shapes: np.ndarray
+    log_share: np.ndarray
+    log_g: np.ndarray
+    log_density: float
+
+    @classmethod
+    def of(cls, values, site, shapes):
+        """Read off the values of `site`: log h - x / a, h ~ Gamma(a + 1, 1) and x ~ Exponential(1)."""
+        log_h, x = values[f"{site}_log_h"], values[f"{site}_x"]
+        shapes = np.broadcast_to(shapes, x.shape)
+        log_g = log_h - x / shapes
+        density = np.sum(stats.loggamma(shapes + 1.0).logpdf(log_h)) + np.sum(stats.expon.logpdf(x))
+        return cls(shapes, log_g - logsumexp(log_g, axis=-1, keepdims=True), log_g, float(density))
+
+    def tilt(self, counts):
+        """Log of the Dirichlet density given counts over that without them."""
+        return log_tilt(self.shapes, self.log_share, counts)
+
+
+def log_tilt(shapes, log_share, counts):
+    total, n = shapes.sum(axis=-1), counts.sum(axis=-1)
+    constants = np.sum(gammaln(total + n) - gammaln(total)) - np.sum(
+        gammaln(shapes + counts) - gammaln(shapes)
+    )
+    return float(constants + np.sum(counts * log_share))
+
+
+def tally(shape, *index):
+    out = np.zeros(shape)
+    np.add.at(out, index, 1)
+    return out
+
+
+def bridge(model, values, sites):
+    """Log density of the reference at `values`, from the model's densities."""
+    model_id, corpus = model.card.id, CORPUS
+    n_documents, n_words, n_groups = corpus.n_documents, corpus.n_words, corpus.n_groups
+    group, doc, words = corpus.group_of_doc, corpus.doc_of, corpus.words
+    if model_id in ("sparse_transfer", "focused"):
+        return {"sparse_transfer": transfer, "focused": focused}[model_id](model, values, sites)
+    hyper = {name: values[name] for name in model.hyperparameters()}
+    latents, fixed, n_topics = dict(hyper), 0.0, 2
+    match model_id:
+        case "lda":
+            alpha = values["alpha"]
+            latents["alpha"] = alpha[0] if model.symmetric else alpha
+            prior = np.broadcast_to(alpha, (n_documents, n_topics))
+        case "hdp" | "mt_hdp":
+            root = np.exp(values["sticks"] - logsumexp(values["sticks"]))
+            fixed += float(sites["sticks"]["fn"].log_prob(values["sticks"]))
+            latents["root"] = np.append(root, 0.0)
+            if model_id == "hdp":
+                prior = np.broadcast_to(values["alpha"] * root, (n_documents, n_topics))
+            else:
+                tasks = Shares.of(values, "tasks", values["alpha0"] * root)
+                fixed += tasks.log_density
+                latents["tasks"] = np.column_stack([np.exp(tasks.log_share), np.zeros(n_groups)])
+                prior = (values["alpha"][:, None] * np.exp(tasks.log_share))[group]
+        case _:
+            prior = np.broadcast_to(values["alpha"][group, None], (n_documents, n_topics))
+    theta = Shares.of(values, "theta", prior)
+    fixed += theta.log_density
+    is_pitman_yor = "phi_stable" in values
+    if is_pitman_yor:
+        fixed += Shares.of(values, "phi0", values["eta"]).log_density
+        fixed += float(np.sum(sites["phi_stable"]["fn"].log_prob(values["phi_stable"])))
+        log_phi = np.log(sites["phi"]["value"])  # its law is seen to in tests of the family
+    else:
+        phi = Shares.of(values, "phi", values["eta"])
+        fixed += phi.log_density
+    if model_id == "cclda":
+        sigma = Shares.of(values, "sigma", values["delta"])
+        origin = Shares.of(values, "origin", np.array([values["gamma0"], values["gamma1"]]))
+        fixed += sigma.log_density + origin.log_density
+    terms = []
+    for labels in product(range(n_topics), repeat=corpus.n_tokens):
+        k = np.array(labels)
+        z = k + n_topics * group[doc] if model_id == "group_lda" else k
+        at = latents | {"z": z}
+        out = theta.tilt(tally((n_documents, n_topics), doc, k))
+        if is_pitman_yor:
+            out += model.log_assignments(at, corpus) + log_phi[group[doc], k, words].sum()
+        elif model_id == "group_lda":
+            out += model.log_assignments(at, corpus) + model.log_likelihood(at, corpus)
+            out += phi.tilt(tally((n_groups, n_topics, n_words), group[doc], k, words))
+        elif model_id == "cclda":
+            of_origins = []
+            for own in product((0, 1), repeat=corpus.n_tokens):
+                s, g = np.array(own), group[doc]
+                here = at | {"own": s}
+                is_own = s == 1
+                of_origins.append(
+                    model.log_assignments(here, corpus)
+                    + model.log_likelihood(here, corpus)
+                    + phi.tilt(tally((n_topics, n_words), k[~is_own], words[~is_own]))
+                    + sigma.tilt(tally((n_groups, n_topics, n_words), g[is_own], k[is_own], words[is_own]))
+                    + origin.tilt(tally((n_groups, n_topics, 2), g, k, s))
+                )
+            out += logsumexp(of_origins)
+        else:
+            out += model.log_assignments(at, corpus) + model.log_likelihood(at, corpus)
+            out += phi.tilt(tally((n_topics, n_words), k, words))
+        terms.append(out)
+    return fixed + model.log_hyperparameters(hyper) + logsumexp(terms)
+
+
+def masks_of(rows):
+    """All sets of topics of each row, bool (rows, K)."""
+    return [np.reshape(on, (rows, TRUNCATION)) for on in product((False, True), repeat=rows * TRUNCATION)]
+
+
+def transfer(model, values, sites):
+    """Bridge to the sparse transfer model: the sum is over its masks as well."""
+    corpus, group, doc = CORPUS, CORPUS.group_of_doc, CORPUS.doc_of
+    hyper = {name: values[name] for name in model.hyperparameters()}
+    weight = Shares.of(values, "weight", values["shape"])
+    g = Shares.of(values, "g", np.exp(weight.log_g)[group])
+    phi = Shares.of(values, "phi", values["eta"])
+    fixed = weight.log_density + g.log_density + phi.log_density + model.log_hyperparameters(hyper)
+    fixed += float(sites["log_sticks"]["fn"].log_prob(values["log_sticks"]))
+    fixed += np.sum(stats.gamma(model.a1, scale=model.a2).logpdf(values["shape"]))
+    kept = model.epsilon * np.exp(values["log_sticks"])
+    terms = []
+    for on in masks_of(corpus.n_groups):
+        log_weight = np.where(on, weight.log_g, -np.inf)
+        of_mask = np.sum(np.where(on, np.log(kept), np.log1p(-kept)))
+        if np.any(~on[group[doc]].any(axis=1)):  # a task with tokens has a topic
+            continue
+        for k in product(*(np.flatnonzero(row) for row in on[group[doc]])):
+            z = np.array(k)
+            latents = hyper | {"z": z, "log_weight": log_weight, "shape": values["shape"]}
+            counts = tally((corpus.n_documents, TRUNCATION), doc, z)
+            terms.append(
+                of_mask
+                + model.log_assignments(latents, corpus)
+                + model.log_likelihood(latents, corpus)
+                + phi.tilt(tally((TRUNCATION, corpus.n_words), z, corpus.words))
+                + sum(map(tilt_of_mask, g.shapes, g.log_g, counts, on[group]))
+            )
+    return fixed + logsumexp(terms)
+
+
+def tilt_of_mask(shapes, log_g, counts, on):
+    """Of the proportions of a document, the normalised variates of the topics that are on."""
+    if not on.any():
+        return 0.0
+    return log_tilt(shapes[on], log_g[on] - logsumexp(log_g[on]), counts[on])
+
+
+def focused(model, values, sites):
+    """Bridge to the focused model, which sums masks out: given z, a topic is on where it has tokens.
+
+    It is on in another document with the odds that it is silent there to that it is off.
+    """
+    corpus, doc = CORPUS, CORPUS.doc_of
+    hyper = {name: values[name] for name in model.hyperparameters()}
+    strength = Shares.of(values, "strength", values["gamma"])
+    inclusion, weight = np.exp(values["log_sticks"]), np.exp(strength.log_g[0])
+    g = Shares.of(values, "g", weight)
+    phi = Shares.of(values, "phi", values["eta"])
+    fixed = strength.log_density + g.log_density + phi.log_density + model.log_hyperparameters(hyper)
+    fixed += float(sites["log_sticks"]["fn"].log_prob(values["log_sticks"]))
+    # Where there are two topics, nothing is said of others; the reference has no factors of lengths alone.
+    some = [
+        quad(lambda x, j=j: stats.gamma.pdf(x, values["gamma"]) * (1.0 - 2.0 ** (-j * x)) / j, 0.0, np.inf)[0]
+        for j in range(1, corpus.n_documents + 1)
+    ]
+    fixed += values["alpha"] * sum(some)
+    fixed += corpus.n_tokens * np.log(2.0) + np.sum(gammaln(corpus.doc_lengths + 1.0))
+    silent = inclusion * 2.0**-weight
+    is_on = silent / (1.0 - inclusion + silent)
+    terms = []
+    for k in product(range(TRUNCATION), repeat=corpus.n_tokens):
+        z = np.array(k)
+        latents = hyper | {"z": z, "strength": weight, "inclusion": inclusion}
+        counts = tally((corpus.n_documents, TRUNCATION), doc, z)
+        out = model.log_assignments(latents, corpus) + model.log_likelihood(latents, corpus)
+        out += phi.tilt(tally((TRUNCATION, corpus.n_words), z, corpus.words))
+        for d in range(corpus.n_documents):
+            probability = np.where(counts[d] > 0, 1.0, is_on)
+            out += logsumexp(
+                [
+                    np.log(np.prod(np.where(on[0], probability, 1.0 - probability)))
+                    + tilt_of_mask(g.shapes[d], g.log_g[d], counts[d], on[0])
+                    for on in masks_of(1)
+                    if np.all(on[0] | (counts[d] == 0))
+                ]
+            )
+        terms.append(out)
+    return fixed + logsumexp(terms)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reference_is_the_sum_over_all_topics(name):
+    model, rng = make(name), np.random.default_rng(11)
+    program = model.reference.numpyro(CORPUS, TRUNCATION)
+    with jax.enable_x64(True):
+        for _ in range(POINTS):
+            values = point(model, program, rng)
+            found, sites = log_density(program, (), {}, values)
+            sites = {key: site | {"value": np.asarray(site["value"])} for key, site in sites.items()}
+            assert float(found) == pytest.approx(bridge(model, values, sites), rel=1e-10)
