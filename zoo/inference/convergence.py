@@ -82,12 +82,9 @@ def worst_of(chains: Sequence[Mapping[str, np.ndarray]]) -> Worst:
         values = np.array([chain[name] for chain in chains])
         for element in np.moveaxis(values.reshape(*values.shape[:2], -1), 2, 0):
             if np.ptp(element) != 0:  # also where it is not a number
+                apart, size = rhat([element]), ess(element)
                 found.append(
-                    Worst(
-                        name,
-                        float(np.nan_to_num(rhat([element]), nan=np.inf)),
-                        float(np.nan_to_num(ess(element), nan=0.0)),
-                    )
+                    Worst(name, np.inf if np.isnan(apart) else apart, 0.0 if np.isnan(size) else size)
                 )
     if not found:
         return Worst("nothing moves", 1.0, np.inf)
