@@ -166,9 +166,7 @@ def mixing(
         raise ValueError(f"sweeps: expected at least 10, found {sweeps}")
     kernel = model.kernel(variant)
     if not kernel.exact:
-        raise ValueError(
-            f"{model.card.id}: variant {variant}: expected an exact kernel: this one has no band"
-        )
+        raise ValueError(f"{model.card.id}: expected an exact kernel, found {variant}, which has no band")
     children = np.random.SeedSequence(seed).spawn(2 + len(starts))
     latents, corpus = model.simulate_lengths(design, np.random.default_rng(children[0]))
     if corpus.n_tokens == 0:

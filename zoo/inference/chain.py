@@ -88,7 +88,7 @@ class Chain:
             arrays, quantities, latents, schedule.kept(n), schedule.traced(self.sweep)
         )
 
-    def run(self, stop: Stoppable, report: Report, goal: int) -> Record:
+    def run(self, stop: Stoppable, report: Report, goal: int) -> None:
         """Sweep until there are `goal` sweeps or it is time to stop."""
         schedule = self.schedule
         saved_at = time.monotonic()
@@ -114,7 +114,6 @@ class Chain:
                 saved_at = time.monotonic()
         if self.checkpoint is not None and self.sweep > 0:
             self.save()
-        return self.record
 
     def _record(self) -> None:
         latents = self.kernel.snapshot(self.state)
@@ -126,8 +125,8 @@ class Chain:
 
     def _forget_latents(self) -> None:
         """Forget those that the schedule does not keep."""
-        wanted = set(self.schedule.kept(len(self.record.seconds)))
-        self.record.kept = [(draw, latents) for draw, latents in self.record.kept if draw in wanted]
+        n, keeps = len(self.record.seconds), self.schedule.keeps
+        self.record.kept = [(draw, latents) for draw, latents in self.record.kept if keeps(draw, n)]
 
     def _quantities(self, latents: Latents) -> Quantities:
         counts = self.kernel.counted(self.state)

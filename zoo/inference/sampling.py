@@ -334,7 +334,7 @@ def _reference(
         for j in iterations:
             draw = {name: values[c, j] for name, values in result["draws"].items()}
             latents = reference.latents(draw, corpus, rng)
-            if schedule.keeps(len(record.seconds)):
+            if schedule.keeps(len(record.seconds), schedule.draws):
                 record.kept.append((len(record.seconds), latents))
             record.quantities.append(model.quantities(latents, corpus, probes))
             record.seconds.append(float(result["seconds"][c]) / len(iterations))

@@ -103,13 +103,14 @@ class Schedule:
     def _trace_every(self) -> int:
         return max(1, -(-self.tune // TRACED))
 
-    def keeps(self, draw: int) -> bool:
-        """Whether the latents of draw number `draw` are kept, at least while it is not dropped."""
+    def keeps(self, draw: int, draws: int) -> bool:
+        """Whether the latents of draw number `draw` are held when there are so many draws."""
         if self.keep == 0:
             return False
         every = max(1, self.draws // self.keep)
-        return (draw + 1) % every == 0 and (self.is_open or (draw + 1) // every <= self.keep)
+        in_reach = self.dropped(draws) <= draw if self.is_open else (draw + 1) // every <= self.keep
+        return (draw + 1) % every == 0 and in_reach
 
     def kept(self, draws: int) -> list[int]:
         """Draws whose latents are held, when there are so many draws."""
-        return [draw for draw in range(self.dropped(draws), draws) if self.keeps(draw)]
+        return [draw for draw in range(draws) if self.keeps(draw, draws)]
