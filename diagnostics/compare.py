@@ -14,13 +14,16 @@ import numpy as np
 import xarray as xr
 from arviz_stats.base.array import array_stats
 
+from ..zoo.inference.convergence import ESS_LIMIT, RHAT_LIMIT
+from ..zoo.inference.convergence import ess as ess_of
+from ..zoo.inference.convergence import rhat as rhat_of
+
 _stats: Any = array_stats  # its annotations are wider than what it returns for one quantity
 
 type Verdict = Literal["agree", "constant", "inconclusive", "disagree"]
 
-RHAT_LIMIT = 1.05
-ESS_LIMIT = 100.0
-"""Beyond these a Monte Carlo standard error is not to be trusted, and no difference in its units either."""
+SEVERITY: tuple[Verdict, ...] = ("disagree", "inconclusive", "agree", "constant")
+"""Verdicts, the worst one first."""
 
 NUTS_TROUBLE = ("diverging", "reached_max_treedepth")
 """Sample statistics of the reference back ends, true where something went wrong."""
@@ -119,6 +122,15 @@ class Comparison:
     threshold: float
     trouble: Mapping[str, Trouble] = field(default_factory=dict)
 
+    def worst(self, n: int) -> list[Row]:
+        """Return the rows to look at first: by verdict, then the largest differences, then R-hat."""
+
+        def trouble(row: Row) -> tuple[int, float, float]:
+            rhat = 0.0 if np.isnan(row.rhat) else row.rhat
+            return SEVERITY.index(row.verdict), -row.largest_difference, -rhat
+
+        return sorted(self.rows, key=trouble)[:n]
+
     def count(self, verdict: Verdict) -> int:
         """Rows of this verdict."""
         return sum(row.verdict == verdict for row in self.rows)
@@ -185,14 +197,14 @@ class Comparison:
         ]
 
 
-def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Comparison:
+def compare(trees: Mapping[str, xr.DataTree] | Iterable[xr.DataTree], threshold: float = 4.0) -> Comparison:
     """Compare fits of one model to one corpus, per element of every test quantity.
 
     Parameters
     ----------
-    trees : mapping of str to DataTree
-        As `sample` returns them, by label (see `labelled`). Numbers of chains and draws may differ. With
-        one fit alone its chains are compared with each other, by R-hat.
+    trees : mapping of str to DataTree, or iterable of DataTree
+        As `sample` returns them, by label; those without get one (see `labelled`). Numbers of chains and
+        draws may differ. With one fit alone its chains are compared with each other, by R-hat.
     threshold : float
         Difference of means, in combined MCSE, beyond which two fits disagree. Four has a false-alarm
         probability of 6e-5 for each normal difference.
@@ -213,6 +225,7 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
     """
     if not 0.0 < threshold < np.inf:
         raise ValueError(f"threshold: expected a positive number, found {threshold}")
+    trees = trees if isinstance(trees, Mapping) else labelled(trees)
     _check_comparable(trees)
     _check_same_probes(trees)
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
@@ -265,12 +278,12 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
     constant = finite and len({float(v) for x in draws.values() for v in (x.min(), x.max())}) == 1
     mean = {label: float(x.mean()) for label, x in draws.items()}
     mcse = {label: _mcse(x) for label, x in draws.items()}
-    ess = {label: _ess(x) for label, x in draws.items()}
+    ess = {label: ess_of(x) for label, x in draws.items()}
     difference = {
         (a, b): _ratio(mean[b] - mean[a], float(np.hypot(mcse[a], mcse[b])))
         for a, b in itertools.combinations(draws, 2)
     }
-    rhat = np.nan if constant or not finite else _rhat(draws.values())
+    rhat = np.nan if constant or not finite else rhat_of(draws.values())
     mixed = rhat <= RHAT_LIMIT and not any(e < ESS_LIMIT for e in ess.values())
     verdict: Verdict
     if constant:
@@ -287,19 +300,6 @@ def _mcse(x: np.ndarray) -> float:
     if not np.isfinite(x).all():
         return np.nan
     return 0.0 if np.ptp(x) == 0 else float(_stats.mcse(x, method="mean"))
-
-
-def _ess(x: np.ndarray) -> float:
-    """Bulk ESS; NaN for a constant, of which any number of draws says the same."""
-    return np.nan if not np.isfinite(x).all() or np.ptp(x) == 0 else float(_stats.ess(x, method="bulk"))
-
-
-def _rhat(draws: Iterable[np.ndarray]) -> float:
-    draws = list(draws)
-    length = min(x.shape[1] for x in draws)
-    even = [x[:, np.linspace(0, x.shape[1] - 1, length).astype(int)] for x in draws]
-    with np.errstate(all="ignore"):  # chains that never move have no variance within
-        return float(_stats.rhat(np.concatenate(even), method="rank"))
 
 
 def _ratio(numerator: float, denominator: float) -> float:
@@ -338,10 +338,14 @@ def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
 
 
 def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
-    first, *others = trees
-    for label in others:
-        for name in ("pairs", "cells"):
-            a, b = (trees[fit]["constant_data"][name].values for fit in (first, label))
+    """Raise ValueError where fits that say where their quantities look do not look at the same places."""
+    for name in ("pairs", "cells"):
+        seen = {
+            label: tree["constant_data"][name].values
+            for label, tree in trees.items()
+            if "constant_data" in tree.children and name in tree["constant_data"].dataset
+        }
+        for (first, a), (label, b) in itertools.pairwise(seen.items()):
             if not np.array_equal(a, b):
                 raise ValueError(
                     f"{label}: its test quantities look at other places of the corpus ({name}) than those of "

@@ -8,22 +8,23 @@ from typing import Any
 import jinja2
 import numpy as np
 import xarray as xr
+from markupsafe import Markup
 
 from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
 from ...zoo.files import replace_on_success
 from ...zoo.inference.results import corpus_of, latents_of, model_of
 from ..coherence import npmi
-from ..compare import ESS_LIMIT, RHAT_LIMIT, Comparison, Row, compare, elements
+from ..compare import ESS_LIMIT, RHAT_LIMIT, SEVERITY, Comparison, Row, compare, elements
 from ..differences import aligned_topics
 from ..heldout import HeldOut
 from ..topics import match_topics, representatives, topics
 from ..topics.summaries import rank_words
-from .plots import colour, convergence_plots, equation
+from .plots import colour, convergence_plots, equation, history_plot
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_PLOTTED, _MOST_TOPICS, _TOP_WORDS, _DOCUMENTS = 8, 40, 10, 3
-_SEVERITY = ("disagree", "inconclusive", "agree", "constant")
+_HISTORIES = ("n_topics", "log_joint")
 
 
 def write_report(
@@ -72,6 +73,7 @@ def write_report(
         settings=model.settings(),
         fits=[_fit(label, tree, i) for i, (label, tree) in enumerate(trees.items())],
         rows=[_table_row(row, comparison) for row in _by_severity(comparison)],
+        histories=[(label, _histories(tree)) for label, tree in trees.items()],
         browser=browser,
         plots=[(row, convergence_plots(draws)) for row, draws in _plotted(comparison, trees)],
         topics=_topics(label, first),
@@ -106,7 +108,7 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def _by_severity(comparison: Comparison) -> list[Row]:
-    return sorted(comparison.rows, key=lambda row: _SEVERITY.index(row.verdict))
+    return sorted(comparison.rows, key=lambda row: SEVERITY.index(row.verdict))
 
 
 def _fit(label: str, tree: xr.DataTree, index: int) -> dict[str, Any]:
@@ -182,6 +184,22 @@ def _plotted(
         yield row, [draws[label][row.quantity] for label in comparison.labels]
 
 
+def _histories(tree: xr.DataTree) -> dict[str, Markup]:
+    """Draw the number of topics and the log joint of all chains from their start, as far as it is known."""
+    tune, thin, n_draws = (int(tree.attrs["tune"]), int(tree.attrs["thin"]), tree["posterior"].sizes["draw"])
+    posterior, sweeps = tree["posterior"].dataset, tune + thin * (np.arange(n_draws) + 1)
+    before = tree["warmup_posterior"].dataset if "warmup_posterior" in tree.children else None
+    out = {}
+    for name in _HISTORIES:
+        values = posterior[name].values
+        if before is not None and name in before:
+            values = np.concatenate([before[name].values, values], axis=1)
+        at = sweeps if values.shape[1] == n_draws else np.append(before["sweep"].values, sweeps)  # type: ignore[index]
+        if np.isfinite(values).all():
+            out[name] = history_plot(list(values), at, tune)
+    return out
+
+
 def _topics(label: str, tree: xr.DataTree) -> dict[str, Any] | None:
     """Largest topics of a fit over its chains and kept draws, if it has kept any."""
     if not next(latents_of(tree), None):
@@ -196,12 +214,12 @@ def _topics(label: str, tree: xr.DataTree) -> dict[str, Any] | None:
         "n_omitted": max(0, matched.n_topics - _MOST_TOPICS),
         "described": [
             {
-                "number": k + 1,
+                "number": k,
                 "share": row["share"],
                 "interval": (row["share_low"], row["share_high"]),
                 "words": matched.corpus.vocabulary[top[k]].tolist(),
                 "n_documents": row["documents"],
-                "documents": [d if isinstance(d, str) else f"{d + 1:,}" for d in about[k]],
+                "documents": [str(d) for d in about[k]],
                 "stability": row["stability"],
                 "npmi": _number(float(coherent[k]), ".2f"),
             }
