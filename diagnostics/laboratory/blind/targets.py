@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ....zoo.inference.stan_engines import engines
 from ....zoo.models import MODELS, combinations
 from .. import closure
 from ..ladder import Case, stan_tokens
@@ -233,9 +234,9 @@ class PackageModel(Target):
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def stan_files(self) -> list[str]:
-        """Return the Stan program and what it includes."""
+        """Return the Stan program and what it includes; nothing where there is no Stan to run it."""
         reference = self.cases[0].model_as_told().reference
-        if reference is None:
+        if reference is None or not engines():
             return []
         waiting, found = [f"{reference.stan_program}.stan"], []
         folders = ("", *(f"{folder}/" for folder in reference.stan_includes))
@@ -294,8 +295,8 @@ class PackageModel(Target):
             elif file == "tests/models/test_models.py":
                 found.append(_pytest(file, chosen, _is_python))
             elif OF_REFERENCES.search(path.name):
-                twins = " and twins and not pystan" if file == STAN else ""  # one program, on one Stan
-                found.append(_pytest(file, chosen + twins, _is_of_references))
+                one = "".join(f" and twins and {engine.name}" for engine in engines()[:1])
+                found.append(_pytest(file, chosen + (one if file == STAN else ""), _is_of_references))
             elif not file.startswith(OUTSIDE):
                 named = _imported(path.read_text(encoding="utf-8"))
                 found.append(_pytest(file, "", lambda m, named=named: _module(m) in named))

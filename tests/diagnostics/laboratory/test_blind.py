@@ -12,6 +12,7 @@ from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
 from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, OwnSampler, PackageModel
 from bnpzoo.diagnostics.reports.blind import summary_of, write_blind_report
 from bnpzoo.diagnostics.reports.evidence import evidence_page
+from bnpzoo.zoo.inference.stan_engines import engines
 
 SOURCE = '''\
 LIMIT = 3
@@ -109,6 +110,7 @@ def test_few_draws_are_the_first_of_many():
     assert draw(sites, 6, seed=4) != few
 
 
+@pytest.mark.skipif(not engines(), reason="Stan is not installed")
 def test_what_of_a_model_can_be_changed():
     target = PackageModel("lda")
     files = {site[0].file for site in target.sites}
