@@ -6,6 +6,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -19,7 +20,7 @@ from .chain import Chain, Record, Schedule
 from .checkpoint import write_run
 from .interrupt import Stop, held_signals
 from .needs import check_memory
-from .progress import Report, bars, silent
+from .progress import Report, bars, compiling, silent
 from .results import assemble, describe
 
 LARGEST_TREE = 2**10 - 1
@@ -28,7 +29,7 @@ LARGEST_TREE = 2**10 - 1
 
 def sample(
     model: Model,
-    corpus: Corpus,
+    corpus: Corpus | Any,
     backend: str = "kernel",
     *,
     variant: str | None = None,
@@ -51,7 +52,8 @@ def sample(
     Parameters
     ----------
     model : Model
-    corpus : Corpus
+    corpus : Corpus, document-word matrix, or sequence of str or of lists of str
+        All but a corpus become one by `Corpus.of`.
     backend : {"kernel", "numpyro", "stan"}
         The handwritten sampler, or a finite-truncation reference under NUTS.
     variant : str, optional
@@ -97,6 +99,7 @@ def sample(
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
     """
+    corpus = Corpus.of(corpus)
     engine = _checked(model, corpus, backend, variant, truncation, checkpoint, resume)
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
@@ -108,7 +111,8 @@ def sample(
     if engine.load_run is None:
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
-        compile_seconds = _compile(model, corpus, variant)
+        with compiling() if progress is True else nullcontext():
+            compile_seconds = _compile(model, corpus, variant)
         with held_signals() as stop:
             runners = _chains(
                 model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid
