@@ -6,7 +6,7 @@ from ..toolbox.token_pass import sparse_pass
 from .tables import table_pass
 
 HOW_OFTEN = 0.25
-"""Share of the sweeps, drawn at random, in which tables move: see ``benchmarks/mixing.md``."""
+"""Share of the sweeps, drawn at random, in which tables move: measured in ``docs/models/hdp.md``."""
 
 
 @kernel
