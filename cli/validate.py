@@ -41,7 +41,7 @@ def validate(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="[MODEL]",
+            metavar="MODEL",
             help="A model's name; `bnpzoo list` shows them. With --blind also a sampler of your own, as "
             "FILE.py:NAME.",
             show_default=False,

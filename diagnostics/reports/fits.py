@@ -195,12 +195,12 @@ def _topics(label: str, tree: xr.DataTree) -> dict[str, Any] | None:
         "n_omitted": max(0, matched.n_topics - _MOST_TOPICS),
         "described": [
             {
-                "number": k + 1,
+                "number": k,
                 "share": row["share"],
                 "interval": (row["share_low"], row["share_high"]),
                 "words": matched.corpus.vocabulary[top[k]].tolist(),
                 "n_documents": row["documents"],
-                "documents": [d if isinstance(d, str) else f"{d + 1:,}" for d in about[k]],
+                "documents": [str(d) for d in about[k]],
                 "stability": row["stability"],
                 "npmi": _number(float(coherent[k]), ".2f"),
             }
