@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist, squareform
 from ...zoo.corpus import Corpus
 from ..coherence import top_words
 from ..topics import MatchedTopics, documents, match_topics, number_of_topics, tokens, topics
-from ..topics.summaries import tails, word_probabilities, words_of_draws
+from ..topics.summaries import tails, word_intervals, word_probabilities
 from .fits import TEMPLATES, check_page, write_page
 
 LARGEST = 500_000
@@ -88,7 +88,7 @@ class _Found:
         self.frequency = np.bincount(self.corpus.words, minlength=self.corpus.n_words)
         self.probability = word_probabilities(matched)[: self.n_topics]
         self.words = top_words(np.where(self.frequency > 0, self.probability, 0.0), _MOST_WORDS)
-        self.word_ends = _word_intervals(matched, self.words, interval)
+        self.word_ends = word_intervals(matched, self.words, interval)
         self.topics = topics(matched, interval=interval).iloc[: self.n_topics]
         self.proportions = documents(matched, interval=interval)
         self.tokens = tokens(matched)
@@ -185,16 +185,6 @@ class _Numbers:
     def ids(self) -> list[int]:
         """Id of each word that was mentioned."""
         return list(self._number)
-
-
-def _word_intervals(matched: MatchedTopics, chosen: np.ndarray, interval: float) -> np.ndarray:
-    """Intervals of the chosen words (K, n) of each topic, float (2, K, n)."""
-    drawn: list[list[np.ndarray]] = [[] for _ in chosen]
-    for labels, words in words_of_draws(matched):
-        for row, k in enumerate(labels):
-            if 0 <= k < len(chosen):
-                drawn[k].append(words[row, chosen[k]])
-    return np.stack([np.quantile(own, tails(interval), axis=0) for own in drawn], axis=1)
 
 
 def _map(probability: np.ndarray) -> np.ndarray:

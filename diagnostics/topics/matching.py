@@ -134,7 +134,7 @@ def match_topics(fit: xr.DataTree | MatchedTopics) -> MatchedTopics:
         )
     chain = np.array([c for c, _ in drawn])
     partitions = [partition for _, partition in drawn]
-    reference = _most_typical(dict(drawn), fit["sample_stats"].dataset["log_joint"].mean("draw").to_numpy())
+    reference = _most_typical(dict(drawn), fit["posterior"].dataset["log_joint"].mean("draw").to_numpy())
     is_fixed = model.kernel().with_room is None
     labels = [reference.labels_of(partition, is_fixed) for partition in partitions]
     sizes = np.zeros(reference.n_topics)
