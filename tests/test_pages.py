@@ -28,7 +28,7 @@ def test_a_model_without_a_diagram_has_none():
     assert plates.plate_diagram("no model") == ""
 
 
-@pytest.mark.parametrize("path", ["index.md"])
+@pytest.mark.parametrize("path", ["index.md", "coming_from.md", "tutorials/own_texts.md"])
 def test_commands_that_pages_name_are_there(path):
     known = set(get_command(app).commands)
     named = set(re.findall(r"bnpzoo ([a-z]+)(?= )", (DOCS / path).read_text(encoding="utf-8")))
