@@ -19,6 +19,7 @@ from . import (
     experiment,
     fit,
     listing,
+    mixing,
     report,
     show,
     simulate,
@@ -106,6 +107,7 @@ app.command()(differences.differences)
 app.command()(report.report)
 app.command()(browse.browse)
 app.command()(validate.validate)
+app.command()(mixing.mixing)
 app.add_typer(experiment.experiment, name="experiment")
 app.command()(demo.demo)
 app.command()(doctor.doctor)

@@ -9,6 +9,7 @@ from .inputs import CorpusFile, Coverage, FitFile, Groups, Json, Seed, known_par
 
 if TYPE_CHECKING:
     from ..diagnostics.heldout import HeldOut
+    from ..diagnostics.heldout.stacking import StackedChains
 
 
 def evaluate(
@@ -20,6 +21,13 @@ def evaluate(
         typer.Option(metavar="COVARIATE", help="Score only the documents where this covariate is 1."),
     ] = None,
     coverage: Coverage = 0.5,
+    chains: Annotated[
+        bool,
+        typer.Option(
+            "--chains",
+            help="Also score each chain by itself, and weigh them by stacking: for those that disagree.",
+        ),
+    ] = False,
     top: Annotated[int, typer.Option(min=2, help="Words of a topic that coherence looks at.")] = 10,
     seed: Seed = 0,
     as_json: Json = False,
@@ -41,6 +49,7 @@ def evaluate(
         posterior_topics,
     )
     from ..diagnostics.heldout.empirical_likelihood import empirical_likelihood
+    from ..diagnostics.heldout.stacking import stack_chains
     from ..diagnostics.topics import topics_of
     from ..zoo.inference import corpus_of, load
 
@@ -58,6 +67,7 @@ def evaluate(
                 *(method(posterior_predictives(tree, test), test, seed=seed) for method in methods),
                 *scores,
             ]
+        stacked = stack_chains(tree, test, seed=seed) if chains else None
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
     coherence = {"UMass": umass(top_words, training), "NPMI": npmi(top_words, test)}
@@ -65,7 +75,12 @@ def evaluate(
         share = test.n_tokens / max(whole.n_tokens, 1)
         words = {"known": test.n_tokens, "tokens": whole.n_tokens, "share": share}
         print_json(
-            {"coverage": words, "held_out": [record(score) for score in scores], "coherence": coherence}
+            {
+                "coverage": words,
+                "held_out": [record(score) for score in scores],
+                "chains": _chains(stacked),
+                "coherence": coherence,
+            }
         )
         return
     print_table(
@@ -73,6 +88,12 @@ def evaluate(
         ["method", "perplexity", "standard error", "tokens scored", "draws averaged"],
         [list(record(score).values()) for score in scores],
     )
+    if stacked is not None:
+        print_table(
+            "Chains by document completion, with the weights that predict best together (stacking)",
+            ["chain", "weight", "perplexity", "standard error"],
+            [[f"{c['chain']}", c["weight"], c["perplexity"], c["standard_error"]] for c in _chains(stacked)],
+        )
     print_table(
         f"Coherence of topics, top {top} words (UMass in the training documents, NPMI in these)",
         ["UMass", "NPMI", "tokens", "words"],
@@ -81,6 +102,17 @@ def evaluate(
             for *values, topic in zip(*coherence.values(), found, strict=True)
         ],
     )
+
+
+def _chains(stacked: "StackedChains | None") -> list[dict[str, Any]]:
+    """Weight and score of each chain, and of all together."""
+    if stacked is None:
+        return []
+    rows = [
+        {"chain": c, "weight": float(weight)} | record(score)
+        for c, (weight, score) in enumerate(zip(stacked.weights, stacked.chains, strict=True))
+    ]
+    return [*rows, {"chain": "together", "weight": 1.0} | record(stacked.mixture)]
 
 
 def record(score: "HeldOut") -> dict[str, Any]:

@@ -22,13 +22,17 @@ from .inputs import (
     ModelName,
     Seed,
     Settings,
+    Start,
     StopWords,
     TextColumn,
     TokenPattern,
     Topics,
+    Until,
     Verbose,
+    Within,
     make_model,
     read_corpus,
+    seconds_of,
     text_options,
 )
 from .topics import print_topics
@@ -63,6 +67,9 @@ def fit(
     truncation: Annotated[
         int | None, typer.Option(min=2, help="Most topics that numpyro and stan may use.")
     ] = None,
+    start: Start = None,
+    until: Until = None,
+    within: Within = None,
     seed: Seed = 0,
     groups: Groups = None,
     stop_words: StopWords = "english",
@@ -110,9 +117,11 @@ def fit(
         token_pattern=token_pattern, text_column=text_column, encoding=encoding, delimiter=delimiter,
     )  # fmt: skip
     corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
+    seconds = seconds_of(within)
     check(
-        model, corpus, backend, variant=variant, truncation=truncation, checkpoint=checkpoint, resume=resume
-    )
+        model, corpus, backend, variant=variant, truncation=truncation, start=start, checkpoint=checkpoint,
+        resume=resume,
+    )  # fmt: skip
     if out_file is not None:
         check_writable(out_file, expected_size(corpus, chains, draws))
     announce(model, corpus)
@@ -122,7 +131,8 @@ def fit(
         try:
             tree = sample(
                 model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin,
-                seed=seed, truncation=truncation, progress=True, checkpoint=checkpoint, resume=resume,
+                seed=seed, start=start, until=until, within=seconds, truncation=truncation, progress=True,
+                checkpoint=checkpoint, resume=resume,
             )  # fmt: skip
         except KeyboardInterrupt as interrupt:
             say(f"Interrupted: {str(interrupt) or 'nothing was drawn'}.", "yellow", err)

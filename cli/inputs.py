@@ -1,6 +1,7 @@
 """Options that several commands share, and how their text becomes corpora, models and fits."""
 
 import json
+import math
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -63,6 +64,33 @@ Seed = Annotated[
         min=0, max=2**63 - 1, help="Seed of all random numbers; the same seed gives the same result."
     ),
 ]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        metavar="START",
+        help="Where chains start: seated (tokens take topics one by one), one (topic), documents (a topic "
+        "each), random:K, or a fit (.nc) of this corpus or of one that has grown. Several, with commas, are "
+        "taken in turn. Default: seated,documents where the number of topics is free.",
+        show_default=False,
+    ),
+]
+Until = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RHAT",
+        help="Go on until R-hat of all global quantities is at most this, such as 1.05; --tune and --draws "
+        "are then the least.",
+        show_default=False,
+    ),
+]
+Within = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Stop after this time, such as 90s, 10m or 2h, whether chains have met or not.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script instead of tables.")]
 
 Verbose = Annotated[
@@ -104,6 +132,26 @@ Delimiter = Annotated[
 
 _SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")
 _PRIOR = re.compile(r"(?P<name>Gamma|Beta)\((?P<first>[^,()]+),(?P<second>[^,()]+)\)", re.IGNORECASE)
+
+
+def seconds_of(time: str | None) -> float | None:
+    """Seconds of a time such as ``90s``, ``10m`` or ``2h``.
+
+    Raises
+    ------
+    ValueError
+        It cannot be read.
+    """
+    if time is None:
+        return None
+    number, unit = time[:-1], {"s": 1.0, "m": 60.0, "h": 3600.0}.get(time[-1:])
+    try:
+        seconds = float(number) * (unit or math.nan)
+    except ValueError:
+        seconds = math.nan
+    if not 0.0 < seconds < math.inf:
+        raise ValueError(f"--within {time}: expected a time such as 90s, 10m or 2h")
+    return seconds
 
 
 def parse_settings(settings: Sequence[str], choices: Collection[str] = ()) -> dict[str, Any]:

@@ -14,16 +14,16 @@ import numpy as np
 import xarray as xr
 from arviz_stats.base.array import array_stats
 
+from ..zoo.inference.convergence import ESS_LIMIT, RHAT_LIMIT
+from ..zoo.inference.convergence import ess as ess_of
+from ..zoo.inference.convergence import rhat as rhat_of
+
 _stats: Any = array_stats  # its annotations are wider than what it returns for one quantity
 
 type Verdict = Literal["agree", "constant", "inconclusive", "disagree"]
 
 SEVERITY: tuple[Verdict, ...] = ("disagree", "inconclusive", "agree", "constant")
 """Verdicts, the worst one first."""
-
-RHAT_LIMIT = 1.05
-ESS_LIMIT = 100.0
-"""Beyond these a Monte Carlo standard error is not to be trusted, and no difference in its units either."""
 
 NUTS_TROUBLE = ("diverging", "reached_max_treedepth")
 """Sample statistics of the reference back ends, true where something went wrong."""
@@ -278,12 +278,12 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
     constant = finite and len({float(v) for x in draws.values() for v in (x.min(), x.max())}) == 1
     mean = {label: float(x.mean()) for label, x in draws.items()}
     mcse = {label: _mcse(x) for label, x in draws.items()}
-    ess = {label: _ess(x) for label, x in draws.items()}
+    ess = {label: ess_of(x) for label, x in draws.items()}
     difference = {
         (a, b): _ratio(mean[b] - mean[a], float(np.hypot(mcse[a], mcse[b])))
         for a, b in itertools.combinations(draws, 2)
     }
-    rhat = np.nan if constant or not finite else _rhat(draws.values())
+    rhat = np.nan if constant or not finite else rhat_of(draws.values())
     mixed = rhat <= RHAT_LIMIT and not any(e < ESS_LIMIT for e in ess.values())
     verdict: Verdict
     if constant:
@@ -300,19 +300,6 @@ def _mcse(x: np.ndarray) -> float:
     if not np.isfinite(x).all():
         return np.nan
     return 0.0 if np.ptp(x) == 0 else float(_stats.mcse(x, method="mean"))
-
-
-def _ess(x: np.ndarray) -> float:
-    """Bulk ESS; NaN for a constant, of which any number of draws says the same."""
-    return np.nan if not np.isfinite(x).all() or np.ptp(x) == 0 else float(_stats.ess(x, method="bulk"))
-
-
-def _rhat(draws: Iterable[np.ndarray]) -> float:
-    draws = list(draws)
-    length = min(x.shape[1] for x in draws)
-    even = [x[:, np.linspace(0, x.shape[1] - 1, length).astype(int)] for x in draws]
-    with np.errstate(all="ignore"):  # chains that never move have no variance within
-        return float(_stats.rhat(np.concatenate(even), method="rank"))
 
 
 def _ratio(numerator: float, denominator: float) -> float:
@@ -351,10 +338,14 @@ def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
 
 
 def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
-    first, *others = trees
-    for label in others:
-        for name in ("pairs", "cells"):
-            a, b = (trees[fit]["constant_data"][name].values for fit in (first, label))
+    """Raise ValueError where fits that say where their quantities look do not look at the same places."""
+    for name in ("pairs", "cells"):
+        seen = {
+            label: tree["constant_data"][name].values
+            for label, tree in trees.items()
+            if "constant_data" in tree.children and name in tree["constant_data"].dataset
+        }
+        for (first, a), (label, b) in itertools.pairwise(seen.items()):
             if not np.array_equal(a, b):
                 raise ValueError(
                     f"{label}: its test quantities look at other places of the corpus ({name}) than those of "

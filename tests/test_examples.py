@@ -34,6 +34,14 @@ def test_test_your_own_sampler(monkeypatch):
         assert verdicts["forgetful coins"].status == "rejected", verdicts["forgetful coins"]
 
 
+def test_has_my_model_converged(monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    names = run_cells(ROOT / "docs" / "tutorials" / "has_my_model_converged.md")
+    assert names["rhat"](names["apart"]) > 1.5
+    assert names["rhat"](names["fit"]) <= 1.05
+    assert all(names["found"].entry(start, "log_joint") for start in ("one", "documents"))
+
+
 def test_tomotopy_hdp(monkeypatch, capsys):
     pytest.importorskip("tomotopy", reason="tomotopy is not installed (extra peers)")
     monkeypatch.setattr(sys, "argv", ["tomotopy_hdp.py", "--chains", "2", "--draws", "200"])

@@ -13,7 +13,7 @@ FLOORS = {
     "zoo": (
         ("memory",),
         ("priors", "files", "corpus"),
-        ("settings", "predictive"),
+        ("settings", "predictive", "probes"),
         ("contract", "formats"),
         ("toolbox",),
         ("families", "designs"),

@@ -117,6 +117,7 @@ def held_out_score(
         prior.model(method),
         train,
         variant="published" if method == "published" else None,
+        start="seated",
         chains=sampling.chains,
         tune=sampling.tune,
         draws=sampling.draws,

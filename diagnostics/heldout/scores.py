@@ -52,7 +52,7 @@ class HeldOut:
         return float(self.perplexity * np.sqrt(np.sum(residual**2)) / n)
 
 
-def posterior_predictives(tree: xr.DataTree, test: Corpus) -> Iterator[Predictive]:
+def posterior_predictives(tree: xr.DataTree, test: Corpus, chain: int | None = None) -> Iterator[Predictive]:
     """Yield what each kept draw of a fit says of new documents, chain by chain.
 
     Parameters
@@ -61,13 +61,15 @@ def posterior_predictives(tree: xr.DataTree, test: Corpus) -> Iterator[Predictiv
         As `sample` returns it, with group ``latents``.
     test : Corpus
         The new documents.
+    chain : int, optional
+        Of this chain alone.
 
     Raises
     ------
     ValueError
         The vocabulary of `test` is not that of the fit.
     """
-    for model, corpus, latents in _draws(tree, test):
+    for model, corpus, latents in _draws(tree, test, chain):
         yield model.predictive(latents, corpus)
 
 
@@ -77,15 +79,18 @@ def posterior_topics(tree: xr.DataTree, test: Corpus) -> Iterator[FrozenTopics]:
         yield model.frozen_topics(latents, corpus)
 
 
-def _draws(tree: xr.DataTree, test: Corpus) -> Iterator[tuple[Model, Corpus, Latents]]:
+def _draws(
+    tree: xr.DataTree, test: Corpus, chain: int | None = None
+) -> Iterator[tuple[Model, Corpus, Latents]]:
     model, corpus = model_of(tree), corpus_of(tree)
     if not np.array_equal(corpus.vocabulary, test.vocabulary):
         raise ValueError(
             f"test corpus: expected the vocabulary of the fit ({corpus.n_words} words in the same order), "
             f"found another ({test.n_words} words)"
         )
-    for _, _, latents in latents_of(tree):
-        yield model, corpus, latents
+    for c, _, latents in latents_of(tree):
+        if chain in (None, c):
+            yield model, corpus, latents
 
 
 def unigram(corpus: Corpus) -> FrozenTopics:

@@ -71,7 +71,7 @@ def agrees_with_references(
     """
     levels = truncations if model.require_reference().needs_truncation else (None,)
     common = {"tune": draws // 2, "draws": draws, "seed": seed}
-    runs: list[dict[str, Any]] = [{"backend": "kernel", "variant": variant, "thin": thin}]
+    runs: list[dict[str, Any]] = [{"backend": "kernel", "variant": variant, "thin": thin, "start": "seated"}]
     runs += [{"backend": backend, "truncation": level} for backend in backends for level in levels]
     if store is not None:
         corpus_of_run = {"model": model.card.id, "corpus_sha256": corpus.digest()}

@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 import numpy as np
 import xarray as xr
+from markupsafe import Markup
 
 from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
@@ -19,10 +20,11 @@ from ..differences import aligned_topics
 from ..heldout import HeldOut
 from ..topics import match_topics, representatives, topics
 from ..topics.summaries import rank_words
-from .plots import colour, convergence_plots, equation
+from .plots import colour, convergence_plots, equation, history_plot
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_PLOTTED, _MOST_TOPICS, _TOP_WORDS, _DOCUMENTS = 8, 40, 10, 3
+_HISTORIES = ("n_topics", "log_joint")
 
 
 def write_report(
@@ -71,6 +73,7 @@ def write_report(
         settings=model.settings(),
         fits=[_fit(label, tree, i) for i, (label, tree) in enumerate(trees.items())],
         rows=[_table_row(row, comparison) for row in _by_severity(comparison)],
+        histories=[(label, _histories(tree)) for label, tree in trees.items()],
         browser=browser,
         plots=[(row, convergence_plots(draws)) for row, draws in _plotted(comparison, trees)],
         topics=_topics(label, first),
@@ -179,6 +182,22 @@ def _plotted(
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     for row in single + [row for row in worst if row not in single]:
         yield row, [draws[label][row.quantity] for label in comparison.labels]
+
+
+def _histories(tree: xr.DataTree) -> dict[str, Markup]:
+    """Draw the number of topics and the log joint of all chains from their start, as far as it is known."""
+    tune, thin, n_draws = (int(tree.attrs["tune"]), int(tree.attrs["thin"]), tree["posterior"].sizes["draw"])
+    posterior, sweeps = tree["posterior"].dataset, tune + thin * (np.arange(n_draws) + 1)
+    before = tree["warmup_posterior"].dataset if "warmup_posterior" in tree.children else None
+    out = {}
+    for name in _HISTORIES:
+        values = posterior[name].values
+        if before is not None and name in before:
+            values = np.concatenate([before[name].values, values], axis=1)
+        at = sweeps if values.shape[1] == n_draws else np.append(before["sweep"].values, sweeps)  # type: ignore[index]
+        if np.isfinite(values).all():
+            out[name] = history_plot(list(values), at, tune)
+    return out
 
 
 def _topics(label: str, tree: xr.DataTree) -> dict[str, Any] | None:

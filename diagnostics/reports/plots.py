@@ -33,7 +33,7 @@ STYLE: dict[Any, Any] = {
 }  # fmt: skip
 FLAT: Any = {"color": _LINE, "linewidth": 0.9, "linestyle": (0, (3, 3)), "zorder": 1}
 _WIDTH, _HEIGHT = 3.7, 1.9  # inches
-_TRACE_POINTS, _RANK_POINTS, _BINS = 250, 1000, 20
+_TRACE_POINTS, _RANK_POINTS, _HISTORY_POINTS, _BINS = 250, 1000, 400, 20
 
 
 def equation(latex: str) -> Markup:
@@ -102,6 +102,29 @@ def _trace(fits: Sequence[np.ndarray]) -> Markup:
         **_layout(colours),
     )
     return _svg(collection, "per cent of the run")
+
+
+def history_plot(chains: Sequence[np.ndarray], sweeps: np.ndarray, tune: int) -> Markup:
+    """Draw one quantity of all chains from the start; the sweeps that are dropped are shaded.
+
+    Parameters
+    ----------
+    chains : sequence of float (n,)
+    sweeps : int (n,)
+        When the quantity had these values.
+    tune : int
+        Sweeps that are dropped.
+    """
+    shown = np.unique(np.linspace(0, sweeps.size - 1, _HISTORY_POINTS).astype(int))
+    with matplotlib.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(_WIDTH * 1.5, _HEIGHT), layout="constrained")
+        if tune > 0:
+            axes.axvspan(0, tune, color=_LINE, alpha=0.2, linewidth=0, zorder=0)
+        for c, values in enumerate(chains):
+            axes.plot(sweeps[shown], values[shown], color=colour(c), linewidth=0.8, alpha=0.8)
+        axes.set_xlabel("sweep")
+        axes.margins(x=0.01)
+        return svg_of(figure)
 
 
 def _ranks(fits: Sequence[np.ndarray]) -> xr.Dataset:

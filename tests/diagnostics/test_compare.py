@@ -50,6 +50,14 @@ def test_equal_laws_agree_and_the_figures_are_right():
     assert "agree on all 1" in result.headline()
 
 
+def test_quantities_that_look_elsewhere_are_not_compared():
+    fits = {name: fit({"x": normal(seed=1)}) for name in "ab"}
+    for place, tree in enumerate(fits.values()):
+        tree["constant_data"] = xr.DataTree(xr.Dataset({"pairs": (("pair", "two"), [[place, 2]])}))
+    with pytest.raises(ValueError, match=r"b: its test quantities look at other places .* \(pairs\)"):
+        compare(fits)
+
+
 @pytest.mark.parametrize(("shift", "verdict"), [(0.05, "agree"), (0.3, "disagree")])
 def test_a_shifted_fit_is_caught(shift, verdict):
     # The standard error of the difference is 0.035: 0.05 must pass, 0.3 is 8.5 of them.

@@ -12,8 +12,10 @@ import pytest
 from bnpzoo import get
 from bnpzoo.zoo.contract import Design, Probes
 from bnpzoo.zoo.corpus.associations import Associations
-from bnpzoo.zoo.inference.chain import Chain, Schedule
+from bnpzoo.zoo.inference.chain import Chain
 from bnpzoo.zoo.inference.interrupt import Stop
+from bnpzoo.zoo.inference.schedule import Schedule
+from bnpzoo.zoo.inference.starts import starting_points
 from bnpzoo.zoo.models import MODELS
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -41,7 +43,8 @@ def subject(name, variant):
 def fresh(name, variant, checkpoint=None):
     model, corpus, kernel, probes = subject(name, variant)
     rng = np.random.default_rng(7)
-    return Chain(0, model, corpus, kernel, probes, SCHEDULE, rng, checkpoint, paranoid=True)
+    (start,) = starting_points("seated", model, corpus)
+    return Chain(0, model, corpus, kernel, probes, SCHEDULE, rng, start, checkpoint, paranoid=True)
 
 
 def go(chain, n_sweeps):
@@ -51,7 +54,7 @@ def go(chain, n_sweeps):
     def report(number, sweep, sweeps, phase):
         stop.asked = sweep >= end
 
-    chain.run(stop, report)
+    chain.run(stop, report, SCHEDULE.sweeps)
 
 
 def picture(chain):

@@ -25,6 +25,7 @@ from bnpzoo.zoo.inference import (
     model_of,
     save,
 )
+from bnpzoo.zoo.inference.convergence import LOCAL
 
 DESIGN = Design(np.full(6, 5), 4, group=np.arange(6) % 2)
 SETTINGS = {"chains": 3, "tune": 20, "draws": 30, "thin": 2, "seed": 5}
@@ -49,7 +50,12 @@ def same_draws(a, b):
 
 
 def test_tree_has_the_groups_of_arviz(tree):
-    assert set(tree.children) == {"posterior", "sample_stats", "latents", "observed_data", "constant_data"}
+    assert set(tree.children) == {
+        "posterior", "warmup_posterior", "sample_stats", "latents", "observed_data", "constant_data"
+    }  # fmt: skip
+    assert tree["warmup_posterior"]["n_topics"].shape == (3, 20)
+    assert tree["warmup_posterior"]["sweep"].values.tolist() == list(range(1, 21))
+    assert not LOCAL & set(tree["warmup_posterior"].data_vars)
     assert dict(tree["posterior"].sizes) | {"pair": 8} == dict(tree["posterior"].sizes)
     assert tree["posterior"]["n_topics"].shape == (3, 30)
     assert tree["posterior"]["alpha"].dims == ("chain", "draw", "task")

@@ -64,11 +64,13 @@ def _load_stan() -> Run:
     return stan.run
 
 
+KERNEL_ARGUMENTS = frozenset({"variant", "checkpoint", "start", "until", "within"})
+
 # JAX and Stan are slow to load: only when they are used.
 BACKENDS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        Backend("kernel", "the handwritten samplers, fast", frozenset({"variant", "checkpoint"})),
+        Backend("kernel", "the handwritten samplers, fast", KERNEL_ARGUMENTS),
         Backend("numpyro", "NUTS on the NumPyro program", frozenset({"truncation"}), _load_nuts),
         Backend("stan", "NUTS on the Stan program", frozenset({"truncation"}), _load_stan),
     )

@@ -3,7 +3,7 @@
 from ..contract import Model
 from ..corpus import Corpus
 from ..memory import require_memory
-from .chain import Schedule
+from .schedule import Schedule
 
 BYTES_A_TOKEN = 64
 """Words, topics and lists of a kernel, and the latents that are being recorded."""
@@ -33,8 +33,8 @@ def check_memory(
         By default one draw.
     """
     needs = {
-        "test quantities": BYTES_A_DRAW * chains * schedule.draws,
-        "kept latents": 8 * corpus.n_tokens * chains * min(schedule.keep, schedule.draws),
+        "test quantities": BYTES_A_DRAW * chains * schedule.most_recorded,
+        "kept latents": 8 * corpus.n_tokens * chains * schedule.most_kept,
     }
     if backend == "kernel":
         needs["tokens"] = BYTES_A_TOKEN * corpus.n_tokens * chains

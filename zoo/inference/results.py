@@ -11,8 +11,8 @@ from ..contract import Latents, Model, Prior, Probes
 from ..corpus import Corpus
 from ..models import get
 from ..priors import PRIORS
-from .chain import Record
 from .observed import constants_of, corpus_from
+from .record import Record, stacked
 
 DIMENSIONS = {
     "z": ("token",),
@@ -49,11 +49,8 @@ def assemble(
         Of the root; None becomes "".
     """
     n_draws = min(len(record.seconds) for record in records)
-    stacked = [record.stacked() for record in records]
-    posterior = {
-        name: np.stack([chain[name][:n_draws] for chain in stacked])
-        for name in (stacked[0] if n_draws else {})
-    }
+    of_chains = [stacked(record.quantities[:n_draws]) for record in records]
+    posterior = {name: np.stack([chain[name] for chain in of_chains]) for name in of_chains[0]}
     sample_stats = {
         "seconds": np.array([record.seconds[:n_draws] for record in records]),
         "log_joint": posterior["log_joint"],
@@ -67,6 +64,7 @@ def assemble(
     tree = xr.DataTree.from_dict(
         {
             "posterior": _dataset(posterior, "draw", model),
+            **_warmup(records, model),
             "sample_stats": _dataset(sample_stats, "draw", model),
             "latents": _kept_dataset(records, n_draws, model),
             "observed_data": xr.Dataset({"words": ("token", corpus.words)}),
@@ -80,6 +78,17 @@ def assemble(
         "has_groups": int(corpus.group is not None),
     }
     return tree
+
+
+def _warmup(records: list[Record], model: Model) -> dict[str, xr.Dataset]:
+    """Group ``warmup_posterior``: global quantities in the tuning; the coordinate ``sweep`` says when."""
+    traced = records[0].traced
+    if not traced:
+        return {}
+    of_chains = [stacked(record.trace) for record in records]
+    arrays = {name: np.stack([chain[name] for chain in of_chains]) for name in of_chains[0]}
+    dataset = _dataset(arrays, "draw", model).assign_coords(sweep=("draw", np.array(traced)))
+    return {"warmup_posterior": dataset}
 
 
 def _dataset(arrays: dict[str, np.ndarray], draw: str, model: Model) -> xr.Dataset:

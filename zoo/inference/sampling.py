@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -16,12 +17,16 @@ from ..._version import __version__
 from ..contract import Model, Probes
 from ..corpus import Corpus, CorpusError
 from .backends import Backend, Run, backend_by_name
-from .chain import Chain, Record, Schedule
+from .chain import Chain
 from .checkpoint import write_run
 from .interrupt import Stop, held_signals
 from .needs import check_memory
 from .progress import Report, bars, compiling, silent
+from .record import Record
 from .results import assemble, describe
+from .rounds import Halt, Target, common_draws, run_rounds
+from .schedule import Schedule
+from .starts import Start, StartingPoint, starting_points
 
 LARGEST_TREE = 2**10 - 1
 """Steps of a trajectory of NUTS that its largest tree cuts off, in both reference back ends."""
@@ -38,6 +43,9 @@ def sample(
     draws: int = 500,
     thin: int = 1,
     seed: int = 0,
+    start: Start | Sequence[Start] | None = None,
+    until: float | None = None,
+    within: float | None = None,
     truncation: int | None = None,
     keep: int = 10,
     workers: int | None = None,
@@ -64,6 +72,20 @@ def sample(
         Sweeps (NUTS iterations) before the first draw; draws a chain; sweeps a draw.
     seed : int
         The same seed and number of chains give the same draws to the last bit.
+    start : str, path, DataTree or sequence of them, optional
+        Where chains start, taken in turn; a text may name several, with commas between them. ``"seated"``:
+        tokens take topics one after the other, each given those before it. ``"one"``: all have one topic.
+        ``"documents"``: a topic a document (of more than 2,000, neighbours share one). ``"random:K"``: K
+        topics at random. A fit of this corpus, or its file, or one of a corpus that has grown since. Where
+        the number of topics is free, ``"seated,documents"`` is the default: from few topics, and from many.
+    until : float, optional
+        Go on until R-hat of all global quantities (all but those that look at single tokens, documents or
+        words) is at most this, and their effective sample sizes are at least 100, as seen at certain sweeps.
+        `tune` and `draws` are then the least. The share of sweeps that is dropped stays that of `tune`, and
+        `thin` doubles with the length of the chains, so that there are from `draws` to twice as many draws.
+        They are, to the last bit, those of a plain run with the `tune` and `thin` of the result.
+    within : float, optional
+        Seconds after which to stop, whether or not chains have met. Without `until` all are used.
     truncation : int, optional
         Sticks of the reference programs; needed by those of nonparametric models.
     keep : int
@@ -100,10 +122,12 @@ def sample(
         checkpoints of another run.
     """
     corpus = Corpus.of(corpus)
-    engine = _checked(model, corpus, backend, variant, truncation, checkpoint, resume)
+    given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
+    engine = _checked(model, corpus, backend, given | {"until": until, "within": within}, resume)
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
-    schedule = Schedule(tune, draws, thin, keep)
+    target = Target(until, within)
+    schedule = Schedule(tune, draws, thin, keep, target.is_open)
     check_memory(model, corpus, backend, variant, truncation, chains, schedule)
     probes = Probes.of(corpus)
     started = time.perf_counter()
@@ -111,14 +135,23 @@ def sample(
     if engine.load_run is None:
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
+        points = starting_points(start, model, corpus)
         with compiling() if progress is True else nullcontext():
             compile_seconds = _compile(model, corpus, variant)
         with held_signals() as stop:
             runners = _chains(
-                model, corpus, probes, schedule, variant, chains, seed, directory, resume, paranoid
+                model, corpus, probes, schedule, variant, chains, seed, points, directory, resume, paranoid
             )
+            n_threads = min(chains, workers or os.cpu_count() or 1)
             with display as report:
-                records = _in_threads(runners, min(chains, workers or os.cpu_count() or 1), stop, report)
+                halt = Halt(stop, within)
+                run_rounds(
+                    runners, schedule, target, halt, report,
+                    lambda noted, goal: _in_threads(runners, n_threads, stop, halt, noted, goal),
+                )  # fmt: skip
+        records, tune, thin = common_draws(runners, schedule)
+        started_at = ",".join(point.name for point in points)
+        interrupted = stop.asked if schedule.is_open else _is_short(records, chains, draws)
         stats: dict[str, np.ndarray] = {}
         version = f"numba {numba.__version__}"
     else:
@@ -126,8 +159,8 @@ def sample(
             records, stats, version, compile_seconds = _reference(
                 model, corpus, probes, schedule, engine.load_run(), chains, seed, truncation or 0, report
             )
-    interrupted = len(records) < chains or any(len(record.seconds) < draws for record in records)
-    records = [record for record in records if record.seconds]
+        records = [record for record in records if record.seconds]
+        interrupted, started_at = _is_short(records, chains, draws), ""
     if not records or (interrupted and not partial):
         raise KeyboardInterrupt(_stopped(checkpoint, records))
     attributes = {
@@ -140,6 +173,9 @@ def sample(
         "thin": thin,
         "truncation": truncation,
         "interrupted": int(interrupted),
+        "start": started_at,
+        "until": until,
+        "within": within,
         "wall_seconds": time.perf_counter() - started - compile_seconds,
         "compile_seconds": compile_seconds,
     }
@@ -153,14 +189,16 @@ def check(
     *,
     variant: str | None = None,
     truncation: int | None = None,
+    start: Start | Sequence[Start] | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
 ) -> None:
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
-    engine = _checked(model, corpus, backend, variant, truncation, checkpoint, resume)
+    given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
+    engine = _checked(model, corpus, backend, given, resume)
     if engine.load_run is None:
-        start = model.initial_latents(corpus, np.random.default_rng(0))
-        model.kernel(variant).load(start, corpus, model)
+        for point in starting_points(start, model, corpus):
+            model.kernel(variant).load(point.latents(np.random.default_rng(0), 0), corpus, model)
     else:
         model.require_reference().numpyro(corpus, truncation or 0)
 
@@ -169,21 +207,25 @@ def _checked(
     model: Model,
     corpus: Corpus,
     backend: str,
-    variant: str | None,
-    truncation: int | None,
-    checkpoint: str | Path | None,
+    given: dict[str, Any],
     resume: bool,
 ) -> Backend:
-    """Check what does not depend on the model's own code; return the back end."""
-    engine = backend_by_name(backend)
+    """Check what does not depend on the model's own code; return the back end.
+
+    Parameters
+    ----------
+    given : dict
+        Arguments of `sample` that some back ends take; None for those that are not given.
+    """
+    engine, checkpoint = backend_by_name(backend), given["checkpoint"]
     if corpus.n_tokens == 0:
         raise CorpusError("expected a corpus with at least one token, found none")
     if checkpoint is not None and not os.fspath(checkpoint):
         raise ValueError("checkpoint: expected the name of a folder, found an empty one")
     if resume and checkpoint is None:
         raise ValueError("resume: expected a checkpoint to go on from")
-    check_memory(model, corpus, backend, variant, truncation)
-    engine.check(model, {"variant": variant, "truncation": truncation, "checkpoint": checkpoint})
+    check_memory(model, corpus, backend, given["variant"], given["truncation"])
+    engine.check(model, given)
     return engine
 
 
@@ -204,6 +246,7 @@ def _chains(
     variant: str,
     chains: int,
     seed: int,
+    points: list[StartingPoint],
     directory: Path | None,
     resume: bool,
     paranoid: bool,
@@ -219,27 +262,35 @@ def _chains(
             "corpus_sha256": corpus.digest(),
             "seed": seed,
             "chains": chains,
+            "start": [point.name for point in points],
             "schedule": asdict(schedule),
         }
         write_run(directory, run, resume)
     return [
         Chain(
             number, model, corpus, kernel, probes, schedule, np.random.Generator(np.random.PCG64(child)),
+            points[number % len(points)],
             None if directory is None else directory / f"chain-{number}.npz", paranoid,
         )
         for number, child in enumerate(np.random.SeedSequence(seed).spawn(chains))
     ]  # fmt: skip
 
 
-def _in_threads(chains: list[Chain], workers: int, stop: Stop, report: Report) -> list[Record]:
-    """Run `chains`; where the user asks to stop, or one of them fails, let each finish its sweep."""
+def _is_short(records: list[Record], chains: int, draws: int) -> bool:
+    """Whether chains or draws are missing."""
+    return len(records) < chains or any(len(record.seconds) < draws for record in records)
+
+
+def _in_threads(chains: list[Chain], workers: int, stop: Stop, halt: Halt, report: Report, goal: int) -> None:
+    """Run `chains` to a goal; where it is time to stop, or one of them fails, let each finish its sweep."""
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(chain.run, stop, report) for chain in chains]
+        futures = [pool.submit(chain.run, halt, report, goal) for chain in chains]
         # Signals are heard between two waits; one without a timeout would not end on every platform.
         while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
             if any(future.done() and future.exception() for future in futures):
                 stop.asked = True
-    return [future.result() for future in futures]
+    for future in futures:
+        future.result()
 
 
 def _stopped(checkpoint: str | Path | None, records: list[Record]) -> str:
@@ -286,7 +337,7 @@ def _reference(
         for j in iterations:
             draw = {name: values[c, j] for name, values in result["draws"].items()}
             latents = reference.latents(draw, corpus, rng)
-            if schedule.keeps(len(record.seconds)):
+            if schedule.keeps(len(record.seconds), schedule.draws):
                 record.kept.append((len(record.seconds), latents))
             record.quantities.append(model.quantities(latents, corpus, probes))
             record.seconds.append(float(result["seconds"][c]) / len(iterations))

@@ -84,6 +84,7 @@ def check_fit(tree: xr.DataTree) -> None:
     corpus = _checked_corpus(tree)
     start = model.initial_latents(corpus, np.random.default_rng(0))
     _check_draws(tree, model, start, _checked_probes(tree, corpus))
+    _check_warmup(tree)
     _check_latents(tree, model, corpus, start)
 
 
@@ -163,6 +164,26 @@ def _check_draws(tree: xr.DataTree, model: Model, start: Latents, probes: Probes
     seconds = stats["seconds"].values
     if not np.all(np.isfinite(seconds) & (seconds >= 0)):
         raise ResultsError("sample_stats: seconds: expected numbers, 0 or more")
+
+
+def _check_warmup(tree: xr.DataTree) -> None:
+    """Check the trace of the tuning, which kernels leave."""
+    if "warmup_posterior" not in tree.children:
+        return
+    warmup = tree["warmup_posterior"].dataset
+    if warmup.sizes.get("chain") != tree["posterior"].sizes["chain"]:
+        raise ResultsError("warmup_posterior: expected as many chains as in posterior")
+    for name, variable in warmup.data_vars.items():
+        draws = tree["posterior"].dataset.get(str(name))
+        if draws is None or variable.dims != draws.dims or variable.shape[2:] != draws.shape[2:]:
+            raise ResultsError(
+                f"warmup_posterior: {name}: expected a quantity as in posterior, found another"
+            )
+        if variable.dtype.kind != "f":
+            raise ResultsError(f"warmup_posterior: {name}: expected numbers, found {variable.dtype}")
+    sweep = warmup.coords.get("sweep")
+    if sweep is None or sweep.dims != ("draw",) or sweep.dtype.kind not in "iu":
+        raise ResultsError("warmup_posterior: expected a coordinate sweep, a whole number for each draw")
 
 
 def _check_latents(tree: xr.DataTree, model: Model, corpus: Corpus, start: Latents) -> None:

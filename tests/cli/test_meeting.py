@@ -1,0 +1,76 @@
+"""Options and commands by which chains meet, or are seen not to."""
+
+import json
+
+import pytest
+from bnpzoo.cli.inputs import seconds_of
+from bnpzoo.zoo.inference import load
+
+
+@pytest.mark.parametrize(("time", "seconds"), [("90s", 90.0), ("1.5m", 90.0), ("2h", 7200.0), (None, None)])
+def test_times(time, seconds):
+    assert seconds_of(time) == seconds
+
+
+@pytest.mark.parametrize("time", ["10", "m", "-1s", "0s", "nans", "infs", "1 0s", "", "ten m"])
+def test_times_that_are_none(time):
+    with pytest.raises(ValueError, match="expected a time such as 90s, 10m or 2h"):
+        seconds_of(time)
+
+
+def test_fit_goes_on_until_chains_have_met(run, corpus_file, tmp_path):
+    out = tmp_path / "fit.nc"
+    options = ("--set", "n_topics=2", "--chains", 2, "--tune", 20, "--draws", 20, "--out", out)
+    result = run(
+        "fit", "lda", corpus_file, *options, "--until", 1.5, "--within", "20s", "--start", "one,documents"
+    )
+    assert result.exit_code == 0, result.output
+    fit = load(out)
+    assert fit.attrs["until"] == 1.5
+    assert fit.attrs["within"] == 20.0
+    assert fit.attrs["start"] == "one,documents"
+    assert 20 <= fit["posterior"].sizes["draw"] <= 41
+    again = run("fit", "lda", corpus_file, *options[:-2], "--start", out)
+    assert again.exit_code == 0, again.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--within", "soon"), "--within soon: expected a time such as 90s, 10m or 2h"),
+        (("--until", "0.9"), "until: expected a number above 1, found 0.9"),
+        (("--start", "two"), "start: expected seated, one, documents, random:K or the file of a fit"),
+        (
+            ("--start", "one", "--backend", "numpyro", "--truncation", 3),
+            "start: backend 'numpyro' takes none",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(run, corpus_file, options, message):
+    result = run("fit", "hdp", corpus_file, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.strip().count("\n") == 0
+
+
+def test_chains_are_weighed(run, fit_file, corpus_file):
+    command = ("evaluate", fit_file, corpus_file, "--split", "is_test", "--chains")
+    *chains, together = json.loads(run(*command, "--json").stdout)["chains"]
+    assert sum(chain["weight"] for chain in chains) == pytest.approx(1.0)
+    assert together["perplexity"] <= min(chain["perplexity"] for chain in chains) + 1e-6
+    assert "stacking" in run(*command).stdout
+
+
+def test_mixing(run, fit_file):
+    options = ("--set", "n_topics=2", "--sweeps", 20)
+    result = run("mixing", "lda", *options, "--documents", 10, "--length", 8, "--words", 12, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["corpus"] == {"documents": 10, "tokens": 80, "words": 12}
+    assert {entry["start"] for entry in found["entries"]} == {"one", "documents"}
+    shown = run("mixing", "lda", *options, "--like", fit_file)
+    assert shown.exit_code == 0, shown.output
+    assert "From one, " in shown.stdout
+    other = run("mixing", "hdp", "--like", fit_file)
+    assert other.exit_code == 2
+    assert "expected a fit of hdp, found one of lda" in other.stderr

@@ -1,0 +1,143 @@
+"""Chains that go on until they have met: the draws of a plain run, whenever they stop."""
+
+import numpy as np
+import pytest
+from bnpzoo import get, sample
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.inference import rounds
+from bnpzoo.zoo.inference.convergence import Worst, worst_of
+from bnpzoo.zoo.inference.record import Record
+from bnpzoo.zoo.inference.rounds import Target
+from bnpzoo.zoo.inference.schedule import Schedule
+
+MODEL = get("hdp")
+CORPUS = MODEL.simulate(Design(np.full(4, 6), 5), np.random.default_rng(0)).corpus
+RUN = {"chains": 3, "tune": 6, "draws": 5, "thin": 2, "keep": 2, "seed": 3}
+
+
+def same_draws(a, b):
+    for group in ("posterior", "sample_stats"):
+        for name, values in a[group].data_vars.items():
+            if name != "seconds":
+                np.testing.assert_array_equal(values.values, b[group][name].values, err_msg=str(name))
+
+
+@pytest.fixture
+def met_at(monkeypatch):
+    """Let chains meet at a given look."""
+
+    def met_at(look):
+        looks = []
+
+        def judge(chains):
+            looks.append(chains)
+            return Worst("n_topics", 1.0 if len(looks) >= look else 2.0, 1000.0)
+
+        monkeypatch.setattr(rounds, "worst_of", judge)
+        return looks
+
+    return met_at
+
+
+@pytest.mark.parametrize("look", [1, 3, 5, 6, 9, 10])
+def test_draws_are_those_of_a_plain_run(met_at, look):
+    met_at(look)
+    tree = sample(MODEL, CORPUS, **RUN, until=1.05, workers=2)
+    n_draws = tree["posterior"].sizes["draw"]
+    assert RUN["draws"] <= n_draws <= 2 * RUN["draws"] + 1
+    plain = RUN | {"tune": tree.attrs["tune"], "thin": tree.attrs["thin"], "draws": n_draws}
+    same_draws(tree, sample(MODEL, CORPUS, **plain))
+    assert abs(plain["tune"] / (plain["tune"] + n_draws * plain["thin"]) - 6 / 16) < 2 / n_draws
+    assert 2 <= tree["latents"].sizes["kept"] <= 5
+    assert tree.attrs["interrupted"] == 0
+    sweeps = tree["warmup_posterior"]["sweep"].values
+    assert sweeps[-1] == tree.attrs["tune"]
+    for c, kept in ((0, 0), (2, -1)):
+        z = tree["latents"]["z"].values[c, kept]
+        assert np.unique(z).size in tree["posterior"]["n_topics"].values[c]
+
+
+def test_a_run_goes_on_from_where_it_was(met_at, tmp_path):
+    met_at(3)
+    sample(MODEL, CORPUS, **RUN, until=1.05, checkpoint=tmp_path)
+    met_at(4)
+    whole = sample(MODEL, CORPUS, **RUN, until=1.01, checkpoint=tmp_path, resume=True)
+    met_at(6)
+    same_draws(whole, sample(MODEL, CORPUS, **RUN, until=1.05))
+
+
+def test_chains_look_at_draws_that_are_kept(met_at):
+    looks = met_at(9)
+    tree = sample(MODEL, CORPUS, **RUN, until=1.05)
+    last = np.array([chain["log_joint"] for chain in looks[-1]])
+    np.testing.assert_array_equal(last, tree["posterior"]["log_joint"].values)
+
+
+def test_time_is_up():
+    tree = sample(MODEL, CORPUS, **RUN, within=0.5)
+    assert tree.attrs["interrupted"] == 0
+    assert tree["posterior"].sizes["chain"] == 3
+    assert np.all(tree["sample_stats"]["seconds"] >= 0)
+
+
+def test_the_least_of_a_run_is_what_was_asked_for(met_at):
+    looks = met_at(1)
+    tree = sample(MODEL, CORPUS, **RUN, until=1.05)
+    assert (tree.attrs["tune"], tree.attrs["thin"], tree["posterior"].sizes["draw"]) == (6, 2, 5)
+    assert len(looks) >= 1
+
+
+def test_progress_says_what_is_worst_and_how_long(met_at):
+    met_at(6)
+    notes = []
+    sample(MODEL, CORPUS, **RUN, until=1.05, within=60.0, progress=lambda *told: notes.append(told))
+    assert any("n_topics: R-hat 2.000, ESS 1000" in told[-1] and "left" in told[-1] for told in notes)
+    assert all(told[-1] == "" for told in notes if told[0] != 0)
+
+
+@pytest.mark.parametrize("arguments", [{"until": 1.0}, {"until": np.inf}, {"within": 0.0}, {"within": -1}])
+def test_targets_that_are_none(arguments):
+    with pytest.raises(ValueError, match="expected a number above"):
+        Target(**arguments)
+
+
+def test_back_ends_without_rounds_say_so():
+    with pytest.raises(ValueError, match="until: backend 'numpyro' takes none; it is for backend kernel"):
+        sample(MODEL, CORPUS, "numpyro", truncation=4, until=1.05)
+
+
+@pytest.mark.parametrize("thin", [1, 3])
+def test_a_schedule_without_end_agrees_with_itself(thin):
+    schedule = Schedule(5, 4, thin, 2, is_open=True)
+    record, at = Record(), []
+    for sweep in range(1, 40 * schedule.sweeps):
+        if schedule.thin_at(sweep) > schedule.thin_at(sweep - 1):
+            record.forget_every_other()
+            at = at[1 : len(at) // 2 * 2 : 2]
+        if schedule.is_draw(sweep):
+            record.seconds.append(1.0)
+            at.append(sweep)
+        assert len(at) == len(record.seconds) == schedule.draws_after(sweep) <= schedule.most_recorded
+        assert np.all(np.diff([0, *at]) == schedule.thin_at(sweep))
+        assert len(schedule.kept(len(at))) <= schedule.most_kept
+    goals = schedule.goals(0)
+    found = [next(goals) for _ in range(20)]
+    assert found == sorted(set(found))
+    assert schedule.sweeps in found
+    assert next(schedule.goals(found[-1])) == found[-1]
+
+
+def test_the_worst_quantity():
+    rng = np.random.default_rng(0)
+    same, apart = rng.normal(size=(2, 500)), rng.normal(size=(2, 500)) + np.array([[0.0], [3.0]])
+    slow = np.cumsum(rng.normal(size=(2, 500)), axis=1)
+    chains = [{"a": same[c], "same_topic": slow[c], "still": np.zeros(500)} for c in range(2)]
+    assert worst_of(chains).meets(1.05)
+    worst = worst_of([chain | {"b": np.column_stack([same[c], apart[c]])} for c, chain in enumerate(chains)])
+    assert worst.quantity == "b"
+    assert worst.rhat > 1.5
+    assert not worst.meets(1.05)
+    stuck = worst_of([{"n": np.full(9, float(c))} for c in range(2)])
+    assert stuck.rhat == np.inf
+    assert not worst_of([{"n": np.full(9, np.nan)}] * 2).meets(1.05)
+    assert worst_of([{"n": np.zeros(9)}] * 2).meets(1.01)

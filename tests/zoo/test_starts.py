@@ -1,0 +1,159 @@
+"""Chains start where they are told: with few topics, with many, or where an earlier fit ended."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bnpzoo import Corpus, get, sample
+from bnpzoo.zoo.contract import Model
+from bnpzoo.zoo.corpus.associations import Associations
+from bnpzoo.zoo.inference import CheckpointError, latents_of, save
+from bnpzoo.zoo.inference.starts import MOST_TOPICS, starting_points
+from bnpzoo.zoo.models import combinations
+
+N_WORDS, LENGTHS = 6, [5, 0, 7, 6, 4]
+MATRICES = [np.eye(N_WORDS), 0.5 * np.eye(N_WORDS) + 0.5 * np.roll(np.eye(N_WORDS), 1, axis=0)]
+CORPUS = Corpus(
+    np.random.default_rng(0).integers(N_WORDS, size=sum(LENGTHS)),
+    np.concatenate([[0], np.cumsum(LENGTHS)]),
+    n_words=N_WORDS,
+    group=[0, 0, 1, 1, 0],
+    associations=Associations.of(MATRICES),
+)
+RUN = {"chains": 2, "tune": 3, "draws": 4, "seed": 2, "keep": 2}
+
+
+def latents_at(start, model, corpus=CORPUS, chain=0):
+    (point,) = starting_points(start, model, corpus)
+    return point.latents(np.random.default_rng(1), chain)
+
+
+@pytest.mark.parametrize("start", ["one", "documents", "random:3"])
+@pytest.mark.parametrize("which", combinations(), ids=lambda which: "-".join(filter(None, which)))
+def test_every_model_can_start_at_given_topics(which, start):
+    model = get(which[0], topics=which[1] or None)
+    latents = latents_at(start, model)
+    for kernel in model.kernels.values():
+        if kernel.requires:
+            continue
+        state = kernel.load(latents, CORPUS, model)
+        kernel.check(state)
+        back = kernel.snapshot(state)
+        assert np.array_equal(back["z"], latents["z"])
+        assert model.log_joint(back, CORPUS) == pytest.approx(model.log_joint(latents, CORPUS))
+    n_topics = np.unique(latents["z"]).size
+    if start == "one":
+        assert n_topics == (2 if which[0] == "group_lda" else 1)
+    if start == "documents":
+        same_document = np.equal.outer(CORPUS.doc_of, CORPUS.doc_of)
+        assert np.array_equal(np.equal.outer(latents["z"], latents["z"]), same_document)
+
+
+def test_many_documents_share_topics():
+    n = 2 * MOST_TOPICS + 10
+    corpus = Corpus(np.zeros(n, int), np.arange(n + 1))
+    assert np.unique(latents_at("documents", get("hdp"), corpus)["z"]).size == MOST_TOPICS
+
+
+def test_chains_start_in_turn_with_few_topics_and_with_many():
+    model = get("hdp")
+    tree = sample(model, CORPUS, chains=3, tune=1, draws=2, seed=2)
+    assert tree.attrs["start"] == "seated,documents"
+    apart = [
+        sample(model, CORPUS, chains=3, tune=1, draws=2, seed=2, start=s)
+        for s in tree.attrs["start"].split(",")
+    ]
+    for chain, of in ((0, 0), (1, 1), (2, 0)):
+        ours, theirs = (fit["posterior"]["log_joint"].values[chain] for fit in (tree, apart[of]))
+        assert np.array_equal(ours, theirs)
+    assert get("lda").default_starts == ("seated",)
+
+
+def test_a_fit_goes_on_where_it_ended(tmp_path):
+    model = get("mt_hdp", topics="pitman-yor")
+    fit = sample(model, CORPUS, **RUN)
+    save(fit, tmp_path / "fit.nc")
+    last = {chain: latents for chain, _, latents in latents_of(fit)}
+    for start in (fit, tmp_path / "fit.nc", str(tmp_path / "fit.nc")):
+        for chain in range(2):
+            found = latents_at(start, model, chain=chain)
+            for name, value in last[chain].items():
+                np.testing.assert_array_equal(found[name], value, err_msg=name)
+    again = latents_at(fit, model, chain=2)  # there are two chains: the draw before the last
+    assert not np.array_equal(again["z"], last[0]["z"])
+    fixed = latents_at(fit, get("mt_hdp", topics="pitman-yor", eta=0.3))
+    assert fixed["eta"] == 0.3
+    tree = sample(model, CORPUS, **RUN, start=fit)
+    assert tree.attrs["start"].startswith("fit ")
+
+
+@pytest.mark.parametrize("which", ["hdp", "tpyp", "sparse_transfer", "focused"])
+def test_a_corpus_that_has_grown(which):
+    model = get(which)
+    grown = Corpus(
+        np.concatenate([[7, 0, 0, 2], CORPUS.words[12:], CORPUS.words[:12]]),
+        [0, 4, 10, 14, 19, 19, 26],
+        n_words=8,
+        group=[0, 1, 0, 0, 0, 1],
+        associations=Associations.of([np.eye(8)] * 2),
+    )
+    fit = sample(model, CORPUS, **RUN)
+    latents = latents_at(fit, model, grown)
+    model.kernel().check(model.kernel().load(latents, grown, model))
+    old = next(latents for _, draw, latents in latents_of(fit) if draw == 1)
+    before = np.concatenate([old["z"][12:], old["z"][:12]])
+    assert np.array_equal(np.equal.outer(latents["z"][4:], latents["z"][4:]), np.equal.outer(before, before))
+    for i in range(1, 4):
+        word = grown.words == grown.words[i]
+        word[:4] = False
+        assert latents["z"][i] in latents["z"][word]
+    for name in model.sampled():
+        if np.shape(old[name]) == ():
+            assert latents[name] == old[name]
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ("two", "start: expected seated, one, documents, random:K or the file of a fit, found 'two'"),
+        ("", "start: expected seated"),
+        ("seated,", "start: expected seated"),
+        ([], "start: expected .* found nothing"),
+        ("random:0", "random:K: expected a number of topics from 1 to 22, found 'random:0'"),
+        ("random:99", "from 1 to 22"),
+        ("random:x", "from 1 to 22"),
+        ("none.nc", "none.nc: there is no such file"),
+    ],
+)
+def test_starts_that_are_none(start, message):
+    with pytest.raises(ValueError, match=message):
+        sample(get("hdp"), CORPUS, start=start)
+
+
+def test_fits_that_are_of_no_use():
+    fit = sample(get("hdp"), CORPUS, **(RUN | {"keep": 0}))
+    with pytest.raises(ValueError, match=r"expected a fit that holds latents, found none \(keep=0\)"):
+        sample(get("hdp"), CORPUS, start=fit)
+    with pytest.raises(ValueError, match="expected a fit with model lda, found hdp"):
+        sample(get("lda"), CORPUS, start=fit)
+    with pytest.raises(ValueError, match="expected a fit with topics pitman-yor, found dirichlet"):
+        sample(get("hdp", topics="pitman-yor"), CORPUS, start=fit)
+    fit = sample(get("hdp"), CORPUS, **RUN)
+    other = replace(CORPUS, words=np.roll(CORPUS.words, 3), associations=None)
+    with pytest.raises(ValueError, match="expected a fit of this corpus, or of some of its documents"):
+        sample(get("hdp"), other, start=fit)
+
+
+def test_a_model_whose_chains_start_only_one_way():
+    class Plain(type(get("hdp"))):
+        start_at = Model.start_at
+
+    with pytest.raises(ValueError, match="hdp: its chains start with tokens seated one after the other"):
+        sample(Plain(), CORPUS, start="one")
+
+
+def test_a_run_is_of_one_start(tmp_path):
+    sample(get("hdp"), CORPUS, **RUN, checkpoint=tmp_path, start="one")
+    with pytest.raises(CheckpointError, match="was made with start"):
+        sample(get("hdp"), CORPUS, **RUN, checkpoint=tmp_path, resume=True)
+    sample(get("hdp"), CORPUS, **RUN, checkpoint=tmp_path, start="one", resume=True)
