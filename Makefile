@@ -30,7 +30,7 @@ fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: mak
 	sh tools/fuzz.sh $(SEED) $(MINUTES)
 
 validate: $(INSTALLED)  ## Judge what has no current verdict, write the page of evidence, run the heavy tests
-	$(BIN)/bnpzoo validate --all
+	$(BIN)/bnpzoo validate --all --minutes $(MINUTES)
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence
 	$(BIN)/python -m pytest -m heavy
 

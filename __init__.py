@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .zoo.families.pitman_yor.topics import PitmanYor
     from .zoo.families.topics import Dirichlet
     from .zoo.formats import read_corpus, write_corpus
-    from .zoo.inference import sample
+    from .zoo.inference import load, sample, save
     from .zoo.models import get, list_models
     from .zoo.priors import Beta, Gamma
 
@@ -24,8 +24,10 @@ _HOME = {
     "compare": ".diagnostics.compare",
     "get": ".zoo.models",
     "list_models": ".zoo.models",
+    "load": ".zoo.inference",
     "read_corpus": ".zoo.formats",
     "sample": ".zoo.inference",
+    "save": ".zoo.inference",
     "write_corpus": ".zoo.formats",
 }
 
@@ -39,8 +41,10 @@ __all__ = [
     "compare",
     "get",
     "list_models",
+    "load",
     "read_corpus",
     "sample",
+    "save",
     "write_corpus",
 ]
 

@@ -10,9 +10,11 @@ from . import (
     associate,
     browse,
     compare,
+    convert,
     demo,
     differences,
     doctor,
+    documents,
     evaluate,
     experiment,
     fit,
@@ -65,8 +67,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 all is well; 1 fits disagree or a sampler is rejected; 2 wrong usage or input; "
-    "3 too few draws to tell; 130 interrupted before the first draw.",
+    epilog="Exit codes: 0 done; 1 fits disagree (compare, demo) or a sampler is rejected (validate); 2 wrong "
+    "usage or input; 3 too few draws to tell (compare, demo); 130 interrupted before the first draw.",
 )
 
 
@@ -85,19 +87,22 @@ def bnpzoo(
 ) -> None:
     """Bayesian nonparametric topic models, each written four ways, and the evidence that they agree.
 
-    Try `bnpzoo demo` first. Then `bnpzoo list` shows the models, and
-    `bnpzoo fit hdp corpus.npz --out fit.nc` samples one.
+    Try `bnpzoo demo` first. Then `bnpzoo list` shows the models, `bnpzoo fit hdp texts.csv --out fit.nc`
+    samples one, and `bnpzoo topics fit.nc` shows what it found.
     """
 
 
 app.command("list")(listing.list_models)
 app.command()(show.show)
 app.command()(simulate.simulate)
+app.command()(convert.convert)
 app.command()(associate.associate)
 app.command()(fit.fit)
 app.command()(compare.compare)
 app.command()(evaluate.evaluate)
 app.command()(topics.topics)
+app.command()(documents.documents)
+app.command()(documents.transform)
 app.command()(differences.differences)
 app.command()(report.report)
 app.command()(browse.browse)

@@ -16,7 +16,8 @@ def validate_blindly(
     name: str, topics: str, options: str, n: int, seed: int, jobs: int | None, out: Path, as_json: bool
 ) -> tuple[ExitCode, dict[str, Any]]:
     """Audit a model, or a sampler that is ``FILE:NAME``; return and, unless as JSON, print what was found."""
-    from ..diagnostics.laboratory.blind.audit import OwnSampler, PackageModel, audit
+    from ..diagnostics.laboratory.blind.audit import audit
+    from ..diagnostics.laboratory.blind.targets import OwnSampler, PackageModel
     from ..diagnostics.reports.blind import summary_of, told_of, write_blind_report
 
     own = ":" in name
@@ -24,6 +25,8 @@ def validate_blindly(
     with _bar() as progress:
         found = audit(target, n, seed, out / "blind", jobs, progress)
     stem = Path(name.rpartition(":")[0]).stem if own else ".".join(filter(None, (name, topics)))
+    if not own:
+        found.save(out / "blind" / f"{stem}.audit")
     page = out / f"{stem}.blind.html"
     write_blind_report(page, found)
     if not as_json:

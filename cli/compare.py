@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import VERDICTS, ExitCode, print_json, print_table, say
-from .inputs import FitFiles, Json, read_fits
+from .inputs import FitFiles, Json, Verbose, read_fits
 
 if TYPE_CHECKING:
     from ..diagnostics.compare import Comparison
+
+
+N_WORST = 5
 
 
 def compare(
@@ -16,6 +19,7 @@ def compare(
     threshold: Annotated[
         float, typer.Option(help="Means further apart than this many standard errors (MCSE) disagree.")
     ] = 4.0,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Compare fits of one model to one corpus, test quantity by test quantity.
@@ -34,7 +38,7 @@ def compare(
             {"verdict": comparison.verdict, "headline": comparison.headline(), "rows": comparison.records()}
         )
     else:
-        print_comparison(comparison)
+        print_comparison(comparison, verbose)
     raise typer.Exit(exit_code(comparison))
 
 
@@ -47,21 +51,26 @@ def exit_code(comparison: "Comparison") -> ExitCode:
     }[comparison.verdict]
 
 
-def print_comparison(comparison: "Comparison") -> None:
-    """Print the verdict on each test quantity of several fits, and the headline."""
+def print_comparison(comparison: "Comparison", verbose: bool = False) -> None:
+    """Print the headline, and the means of the test quantities that differ most, or of all of them."""
     labels = comparison.labels
+    say(comparison.headline(), VERDICTS[comparison.verdict])
+    shown = comparison.rows if verbose else comparison.worst(N_WORST)
+    is_narrow = len(labels) <= 2  # else there is no room for more
     print_table(
-        "Mean (effective sample size) of each test quantity",
-        ["quantity", *labels, "difference / MCSE", "R-hat", "verdict"],
+        "Means of the test quantities" if verbose else f"The {len(shown)} quantities to look at first",
+        ["quantity", *labels, "apart (MCSE)", "R-hat", *(["ESS"] if is_narrow else []), "verdict"],
         [
             [
                 row.quantity,
-                *(f"{row.mean[label]:.4g} ({row.ess[label]:,.0f})".replace("(nan)", "") for label in labels),
+                *(row.mean[label] for label in labels),
                 row.largest_difference,
                 row.rhat,
+                *([f"{min(row.ess.values()):,.0f}".replace("nan", "–")] if is_narrow else []),
                 row.verdict,
             ]
-            for row in comparison.rows
+            for row in shown
         ],
     )
-    say(comparison.headline(), VERDICTS[comparison.verdict])
+    if len(shown) < len(comparison.rows):
+        say(f"All {len(comparison.rows)} test quantities: --verbose")

@@ -4,12 +4,18 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 out = Console()
 """Standard output: results."""
@@ -28,6 +34,10 @@ VERDICTS = {
     "broken": "red",
 }
 """Colour of each verdict."""
+
+
+WHOLE = 20
+"""Words of a table of up to this many characters are never broken."""
 
 
 class ExitCode(IntEnum):
@@ -57,8 +67,13 @@ def with_error(value: float, error: float, spec: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print `value` as JSON; NumPy numbers and arrays become plain ones, NaN and infinities null."""
-    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    """Print `value` as JSON; see `as_json_text`."""
+    typer.echo(as_json_text(value, indent=2))
+
+
+def as_json_text(value: Any, indent: int | None = None) -> str:
+    """Write `value` as JSON; NumPy numbers and arrays become plain ones, NaN and infinities null."""
+    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
@@ -73,18 +88,50 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float)) else str(value)
 
 
+def check_csv(path: Path | None) -> None:
+    """Raise ValueError unless `path` is the name of a table, or None."""
+    if path is not None and path.suffix.lower() != ".csv":
+        raise ValueError(f"{path}: expected a name that ends in .csv, which is what the table is")
+
+
+def write_csv(table: "DataFrame", path: Path, *, index: bool = False) -> None:
+    """Write a table, whole or not at all, and say so."""
+    from ..zoo.files import replace_on_success
+
+    with replace_on_success(path) as temporary:
+        table.to_csv(temporary, index=index)
+    say(f"Wrote {path}", console=err)
+
+
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table; numbers stand to the right, text is taken literally."""
-    table = Table(title=escape(title), title_justify="left")
+    table = Table(
+        title=escape(title),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
     rows = [[_cell(value) for value in row] for row in rows]
     for position, column in enumerate(columns):
-        numeric = all(row[position][1] for row in rows)
+        cells = [row[position] for row in rows]
+        numeric = all(is_number for _, is_number in cells)
         table.add_column(
-            column, justify="right" if numeric else "left", overflow="fold", no_wrap=position == 0
+            column.replace(" ", "\n") if numeric else column,  # as narrow as the numbers allow
+            justify="right" if numeric else "left",
+            overflow="fold",
+            min_width=_longest_word([column, *(text for text, _ in cells)]),
         )
     for row in rows:
         table.add_row(*(text for text, _ in row))
     out.print(table)
+
+
+def _longest_word(cells: Iterable[str]) -> int:
+    """Characters of the longest word that is not to be broken."""
+    words = (word for cell in cells for word in Text.from_markup(cell).plain.split())
+    return max((len(word) for word in words if len(word) <= WHOLE), default=1)
 
 
 def _cell(value: Any) -> tuple[str, bool]:

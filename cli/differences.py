@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .console import print_json, print_table, say
+from .console import check_csv, err, print_json, print_table, say, write_csv
 from .inputs import FitFile, Json
 
 
@@ -31,29 +31,29 @@ def differences(
     """
     from ..diagnostics.differences import aligned_topics, as_table
     from ..diagnostics.reports.differences import check_picture, plot_differences
-    from ..zoo.files import replace_on_success
     from ..zoo.inference import load
 
     if figure is not None:
         check_picture(figure)
-    if csv is not None and csv.suffix.lower() != ".csv":
-        raise ValueError(f"{csv}: expected a name that ends in .csv, which is what the table is")
+    check_csv(csv)
     found = aligned_topics(load(fit), n_words, chain)
     table = as_table(found)
     if csv is not None:
-        with replace_on_success(csv) as temporary:
-            table.to_csv(temporary, index=False)
+        write_csv(table, csv)
     if figure is not None:
         plot_differences(found[:n_topics], figure)
     if as_json:
         print_json(table.to_dict("records"))
         return
+    columns = ["group", "share", "words", "divergent", "associations"]
+    if not any(version.associations for topic in found for version in topic.versions):
+        columns.pop()  # the model has none
     for topic in found[:n_topics]:
         strength = "" if topic.concentration != topic.concentration else f", b {topic.concentration:,.3g}"
         print_table(
             f"{topic.share:.1%} of the tokens, likeness {topic.likeness:.2f}{strength}; "
             f"in all: {' '.join(topic.shared)}",
-            ["group", "share", "words", "more here", "became"],
+            columns,
             [
                 (
                     version.group,
@@ -61,10 +61,9 @@ def differences(
                     " ".join(word.word for word in version.words),
                     " ".join(version.divergent),
                     " ".join(f"{a.source}>{a.word}" for a in version.associations),
-                )
+                )[: len(columns)]
                 for version in topic.versions
             ],
         )
-    for path in (csv, figure):
-        if path is not None:
-            say(f"Wrote {path}")
+    if figure is not None:
+        say(f"Wrote {figure}", console=err)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import print_json, print_table
-from .inputs import CorpusFile, FitFile, Groups, Json, Seed, is_text, read_corpus
+from .console import err, print_json, print_table
+from .inputs import CorpusFile, Coverage, FitFile, Groups, Json, Seed, known_part, read_new_documents
 
 if TYPE_CHECKING:
     from ..diagnostics.heldout import HeldOut
@@ -20,9 +20,7 @@ def evaluate(
         str | None,
         typer.Option(metavar="COVARIATE", help="Score only the documents where this covariate is 1."),
     ] = None,
-    coverage: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Least share of the tokens whose words the fit must know.")
-    ] = 0.5,
+    coverage: Coverage = 0.5,
     chains: Annotated[
         bool,
         typer.Option(
@@ -57,26 +55,24 @@ def evaluate(
 
     tree = load(fit)
     training = corpus_of(tree)
-    whole = read_corpus(corpus_file, groups).with_groups_of(training)
+    whole = read_new_documents(tree, corpus_file, groups).with_groups_of(training)
     if split is not None:
         _, whole = whole.split(split)
-    test = whole.in_terms_of(training.vocabulary) if is_text(corpus_file) else whole
-    share = test.n_tokens / max(whole.n_tokens, 1)
-    known = f"the fit knows {test.n_tokens:,} of {whole.n_tokens:,} tokens ({share:.1%})"
-    if not share >= coverage:
-        raise ValueError(f"{corpus_file}: {known}; expected {coverage:.0%}, or --coverage with less")
-    scores = [empirical_likelihood(posterior_topics(tree, test), test, seed=seed)]
-    if next(posterior_topics(tree, test)).inclusion is None:
-        methods = (document_completion, left_to_right)
-        scores = [
-            *(method(posterior_predictives(tree, test), test, seed=seed) for method in methods),
-            *scores,
-        ]
-    stacked = stack_chains(tree, test, seed=seed) if chains else None
+    test, known = known_part(whole, training, corpus_file, coverage)
+    with err.status("scoring documents"):
+        scores = [empirical_likelihood(posterior_topics(tree, test), test, seed=seed)]
+        if next(posterior_topics(tree, test)).inclusion is None:
+            methods = (document_completion, left_to_right)
+            scores = [
+                *(method(posterior_predictives(tree, test), test, seed=seed) for method in methods),
+                *scores,
+            ]
+        stacked = stack_chains(tree, test, seed=seed) if chains else None
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
     coherence = {"UMass": umass(top_words, training), "NPMI": npmi(top_words, test)}
     if as_json:
+        share = test.n_tokens / max(whole.n_tokens, 1)
         words = {"known": test.n_tokens, "tokens": whole.n_tokens, "share": share}
         print_json(
             {

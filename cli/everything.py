@@ -59,9 +59,7 @@ def validate_everything(
         n_mutants = sum(1 for case in left if case.mutant)
         if n_mutants:
             say(f"Left for another time: {n_mutants:,} tests of mutants")
-    if rejected or alive:
-        return ExitCode.DISAGREEMENT
-    return ExitCode.INCONCLUSIVE if left else ExitCode.OK
+    return ExitCode.DISAGREEMENT if rejected or alive else ExitCode.OK
 
 
 def _is_of(case: "Case", row: dict[str, str]) -> bool:

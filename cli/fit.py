@@ -1,28 +1,41 @@
 """``bnpzoo fit``: sample a posterior."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .compare import N_WORST
 from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
 from .inputs import (
     CorpusFile,
+    Delimiter,
+    Encoding,
     Groups,
     Json,
+    MaxDf,
+    MaxFeatures,
+    MinDf,
     ModelName,
     Seed,
     Settings,
     Start,
+    StopWords,
+    TextColumn,
+    TokenPattern,
     Topics,
     Until,
+    Verbose,
     Within,
     make_model,
     read_corpus,
     seconds_of,
+    text_options,
 )
+from .topics import print_topics
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -33,6 +46,7 @@ if TYPE_CHECKING:
     from ..zoo.corpus import Corpus
 
 SPLIT = "is_test"
+N_TOP_TOPICS, N_TOP_WORDS = 8, 8
 
 
 def fit(
@@ -58,6 +72,14 @@ def fit(
     within: Within = None,
     seed: Seed = 0,
     groups: Groups = None,
+    stop_words: StopWords = "english",
+    min_df: MinDf = "2",
+    max_df: MaxDf = "1.0",
+    max_features: MaxFeatures = None,
+    token_pattern: TokenPattern = None,
+    text_column: TextColumn = "text",
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -74,21 +96,27 @@ def fit(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from --checkpoint, to the same bits.")
     ] = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Sample the posterior of a model given a corpus.
 
-    Ctrl-C, or SIGTERM, ends the run and keeps what was drawn. After it: occupied topics, R-hat (near 1 is
-    good) and effective sample size (ESS) of each test quantity, and the perplexity of held-out documents
-    (lower is better).
+    Ctrl-C, or SIGTERM, ends the run and keeps what was drawn. After it: whether the chains agree, with R-hat
+    (near 1 is good) and effective sample size (ESS) of the test quantities, the topics, and the perplexity of
+    held-out documents (lower is better).
     """
     from ..diagnostics.compare import compare, labelled
     from ..diagnostics.heldout import document_completion, posterior_predictives
     from ..zoo.files import check_writable
+    from ..zoo.formats import is_text
     from ..zoo.inference import check, expected_size, held_signals, sample
 
     model = make_model(name, settings, topics)
-    corpus, test = _parts(read_corpus(corpus_file, groups=groups), split)
+    options = text_options(
+        stop_words=stop_words, min_df=min_df, max_df=max_df, max_features=max_features,
+        token_pattern=token_pattern, text_column=text_column, encoding=encoding, delimiter=delimiter,
+    )  # fmt: skip
+    corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
     seconds = seconds_of(within)
     check(
         model, corpus, backend, variant=variant, truncation=truncation, start=start, until=until,
@@ -109,6 +137,8 @@ def fit(
         except KeyboardInterrupt as interrupt:
             say(f"Interrupted: {str(interrupt) or 'nothing was drawn'}.", "yellow", err)
             raise typer.Exit(ExitCode.INTERRUPTED) from None
+        if is_text(corpus_file):  # new documents are to be split as these were
+            tree.attrs["text_options"] = json.dumps(asdict(options))
         if out_file is not None:
             _write(tree, out_file)
     if tree.attrs["interrupted"]:
@@ -122,7 +152,7 @@ def fit(
     if as_json:
         print_json(_summary(model, comparison, held_out) | {"fit": out_file})
     else:
-        _print_summary(comparison, held_out)
+        _print_summary(tree, comparison, held_out, out_file, verbose)
 
 
 def _write(tree: "DataTree", out_file: Path) -> None:
@@ -163,19 +193,33 @@ def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None
     }
 
 
-def _print_summary(comparison: "Comparison", held_out: "HeldOut | None") -> None:
+def _print_summary(
+    tree: "DataTree",
+    comparison: "Comparison",
+    held_out: "HeldOut | None",
+    out_file: Path | None,
+    verbose: bool,
+) -> None:
+    """Print the verdict, the quantities to look at first or all of them, the topics, and what to do next."""
+    from ..diagnostics.topics import match_topics
+
     (label,) = comparison.labels
+    say(comparison.headline(), VERDICTS[comparison.verdict])
+    shown = comparison.rows if verbose else comparison.worst(N_WORST)
     print_table(
-        f"Test quantities, {label}",
-        ["quantity", "mean", "MCSE", "ESS", "R-hat", "chains"],
+        f"Test quantities, {label}" + ("" if verbose else f": the {len(shown)} to look at first"),
+        ["quantity", "mean", "MCSE", "ESS", "R-hat", "verdict"],
         [
             (row.quantity, row.mean[label], row.mcse[label], row.ess[label], row.rhat, row.verdict)
-            for row in comparison.rows
+            for row in shown
         ],
     )
-    say(comparison.headline(), VERDICTS[comparison.verdict])
+    if tree["latents"].dataset.sizes.get("kept", 0):
+        print_topics("Topics", match_topics(tree), N_TOP_WORDS, N_TOP_TOPICS)
     occupied = next(row for row in comparison.rows if row.quantity == "n_topics")
     say(f"Occupied topics: {occupied.mean[label]:.1f} on average")
     if held_out is not None:
         score = with_error(held_out.perplexity, held_out.standard_error, ".1f")
         say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")
+    if out_file is not None:
+        say(f"Next: bnpzoo topics {out_file}; bnpzoo documents {out_file}; bnpzoo browse {out_file}")

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .console import err, say
+
 if TYPE_CHECKING:  # heavy to import: `bnpzoo --help` must not wait for them
     from xarray import DataTree
 
     from ..zoo.contract import Model
     from ..zoo.corpus import Corpus
+    from ..zoo.formats import TextOptions
 
-CORPUS_HELP = (
-    "A corpus: .npz, UCI bag-of-words, LDA-C, a CSV with a column `text`, or a folder of .txt files."
-)
+CORPUS_HELP = "A corpus: a folder of .txt files, CSV or JSON lines with a column `text`, .npz, UCI or LDA-C."
 
 CorpusFile = Annotated[Path, typer.Argument(metavar="CORPUS", help=CORPUS_HELP, show_default=False)]
 ModelName = Annotated[
@@ -91,6 +92,43 @@ Within = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script instead of tables.")]
+
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Print all test quantities, not the worst alone."),
+]
+Csv = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the whole table here.", show_default=False)
+]
+Coverage = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Least share of the tokens whose words the fit must know.")
+]
+
+
+def _of_text(help: str, metavar: str | None = None) -> Any:
+    """Option of commands that read text."""
+    return typer.Option(help=help, metavar=metavar, rich_help_panel="Text")
+
+
+StopWords = Annotated[
+    str, _of_text("Words that are dropped: `english`, `none`, or a file of your own.", "english|none|FILE")
+]
+MinDf = Annotated[
+    str, _of_text("Drop words in fewer documents: a number, or a share such as 0.01.", "NUMBER|SHARE")
+]
+MaxDf = Annotated[
+    str, _of_text("Drop words in more documents: a number, or a share such as 0.5.", "NUMBER|SHARE")
+]
+MaxFeatures = Annotated[int | None, _of_text("Keep only so many words, the most frequent ones.")]
+TokenPattern = Annotated[
+    str | None,
+    _of_text("Regular expression of a token; unless given, two characters or more, a letter among them."),
+]
+TextColumn = Annotated[str, _of_text("Column of CSV, or key of JSON lines, that holds the text.")]
+Encoding = Annotated[str, _of_text("Of the characters, as Python calls it.")]
+Delimiter = Annotated[
+    str | None, _of_text("Of the columns of CSV: a comma, or a tab for .tsv, unless given.", "CHARACTER")
+]
 
 _SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")
 _PRIOR = re.compile(r"(?P<name>Gamma|Beta)\((?P<first>[^,()]+),(?P<second>[^,()]+)\)", re.IGNORECASE)
@@ -195,22 +233,122 @@ def _arguments(name: str, settings: Sequence[str], topics: str | None) -> dict[s
     )
 
 
-def read_corpus(path: Path, groups: str | None = None) -> "Corpus":
-    """Corpus in the file or folder `path`; `groups` names the covariate that tells groups."""
-    from ..zoo.formats import read_corpus
+def text_options(
+    *,
+    stop_words: str,
+    min_df: str,
+    max_df: str,
+    max_features: int | None,
+    token_pattern: str | None,
+    text_column: str,
+    encoding: str,
+    delimiter: str | None,
+) -> "TextOptions":
+    """Options of text as set on the command line."""
+    from ..zoo.formats import TextOptions
+    from ..zoo.formats.plain import located, read_text
 
-    corpus = read_corpus(path)
+    words: str | tuple[str, ...] | None = None if stop_words == "none" else stop_words
+    if stop_words not in ("none", "english"):
+        with located(Path(stop_words)):
+            words = tuple(read_text(Path(stop_words)).split())
+    pattern = {} if token_pattern is None else {"token_pattern": token_pattern}
+    return TextOptions(
+        stop_words=words,
+        min_df=_number_of_documents("--min-df", min_df),
+        max_df=_number_of_documents("--max-df", max_df),
+        max_features=max_features,
+        column=text_column,
+        encoding=encoding,
+        delimiter=delimiter,
+        **pattern,
+    )
+
+
+def _number_of_documents(option: str, text: str) -> int | float:
+    """Read a whole number, or a share."""
+    try:
+        value = int(text) if text.isdigit() else float(text)
+    except ValueError:
+        value = -1.0
+    if value < 0 or (isinstance(value, float) and not value <= 1.0):
+        raise ValueError(
+            f"{option}: expected a number of documents, or a share from 0.0 to 1.0, found {text!r}"
+        )
+    return value
+
+
+def read_corpus(path: Path, groups: str | None = None, options: "TextOptions | None" = None) -> "Corpus":
+    """Corpus in the file or folder `path`; says what was dropped where it is text and there are `options`.
+
+    Parameters
+    ----------
+    path : Path
+    groups : str, optional
+        The covariate that tells groups.
+    options : TextOptions, optional
+        All words are kept unless they are given.
+    """
+    from ..zoo.corpus import Corpus
+    from ..zoo.corpus.texts import dropped
+    from ..zoo.formats import TextOptions, as_path, is_text, read_corpus, read_texts
+    from ..zoo.formats.plain import located
+
+    if options is None or not as_path(path).exists() or not is_text(path):
+        if options not in (None, TextOptions()) and path.exists():
+            raise ValueError(f"{path}: holds counts; --min-df and the like are for text")
+        corpus = read_corpus(path)
+    else:
+        with located(path):
+            texts, fields = read_texts(path, options=options)
+            corpus = Corpus.from_texts(texts, options.vectorizer(), **fields)
+        missing = dropped(texts, options.vectorizer(), corpus.vocabulary)
+        say(f"{path}: {missing} (--stop-words, --min-df, --max-df, --max-features)", console=err)
     return corpus if groups is None else corpus.grouped(groups)
 
 
-def is_text(path: Path) -> bool:
-    """Whether a corpus is text, whose vocabulary is what its reader found in it."""
-    return path.is_dir() or path.name.lower().removesuffix(".gz").endswith(".csv")
+def read_new_documents(tree: "DataTree", path: Path, groups: str | None = None) -> "Corpus":
+    """Corpus of documents that a fit has not seen, with all their words; text is split as the fit's was."""
+    from ..zoo.formats import TextOptions, is_text, read_corpus
+
+    if "text_options" in tree.attrs and path.exists() and is_text(path):
+        try:
+            stored = json.loads(tree.attrs["text_options"])
+            stop_words = stored.pop("stop_words")
+            words = tuple(stop_words) if isinstance(stop_words, list) else stop_words
+            options = TextOptions(stop_words=words, **stored).of_new_documents()
+        except (ValueError, TypeError, LookupError, AttributeError):
+            raise ValueError(
+                "attribute text_options: expected how text was read, found something else"
+            ) from None
+        corpus = read_corpus(path, options=options)
+    else:
+        corpus = read_corpus(path)
+    corpus = corpus if groups is None else corpus.grouped(groups)
+    return corpus
+
+
+def known_part(new: "Corpus", training: "Corpus", path: Path, coverage: float) -> "tuple[Corpus, str]":
+    """Part of new documents that a fit knows, and how much that is, in words.
+
+    Raises
+    ------
+    ValueError
+        It is a smaller share of the tokens than `coverage`.
+    """
+    known = new.with_groups_of(training).in_terms_of(training.vocabulary)
+    share = known.n_tokens / max(new.n_tokens, 1)
+    said = f"the fit knows {known.n_tokens:,} of {new.n_tokens:,} tokens ({share:.1%})"
+    if not share >= coverage:
+        raise ValueError(f"{path}: {said}; expected {coverage:.0%}, or --coverage with less")
+    return known, said
 
 
 def read_fits(paths: Sequence[Path]) -> "dict[str, DataTree]":
-    """Fits in the files `paths`, by a short label."""
-    from ..diagnostics.compare import labelled
+    """Fits in the files `paths`, by their names: without folder and suffix where that tells them apart."""
     from ..zoo.inference import load
 
-    return labelled(load(path) for path in paths)
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names):
+        names = [f"{path} #{i}" if path in paths[:i] else str(path) for i, path in enumerate(paths)]
+    return {name: load(path) for name, path in zip(names, paths, strict=True)}

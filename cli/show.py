@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from .console import print_json, say
+from .equations import readable
 from .inputs import Json, ModelName, Topics, make_model
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _print_card(model: "Model") -> None:
     say(f"{card.id} · {card.title}", "bold")
     say(card.summary)
     _section("Source", [card.citation])
-    _section("Equations", [f"{e.where}: {e.latex}   ({e.meaning})" for e in card.equations])
+    _section("Equations", [f"{e.where}: {readable(e.latex)}   ({e.meaning})" for e in card.equations])
     _section(
         "Hyperparameters (default; a prior means that it is sampled)",
         [f"{name} = {value}" for name, value in model.spelled().items()],

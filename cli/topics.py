@@ -1,33 +1,103 @@
 """``bnpzoo topics``: what the topics of a fit are about."""
 
-from typing import Annotated
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import print_json, print_table
-from .inputs import FitFile, Json
+from .console import as_json_text, check_csv, err, print_json, print_table, say, write_csv
+from .inputs import Csv, FitFile, Json
 
-Words = Annotated[int, typer.Option("--words", min=1, help="Words of each topic.")]
+if TYPE_CHECKING:
+    from ..diagnostics.topics import MatchedTopics
+
+
+class Order(StrEnum):
+    """Choices of ``--by``."""
+
+    PROBABILITY = "probability"
+    RELEVANCE = "relevance"
+    LIFT = "lift"
 
 
 def topics(
     fit: FitFile,
-    n_words: Words = 10,
-    chain: Annotated[
-        int, typer.Option(min=0, help="Which chain; topics of different chains do not match up.")
-    ] = 0,
+    n_words: Annotated[int, typer.Option("--words", min=1, help="Words of each topic.")] = 10,
+    n_topics: Annotated[
+        int, typer.Option("--topics", min=1, help="Topics that are shown, largest first.")
+    ] = 20,
+    by: Annotated[
+        Order,
+        typer.Option(
+            help="What ranks the words: their probability in the topic; their lift, which is that over their "
+            "probability in the corpus; or relevance, between the two."
+        ),
+    ] = Order.PROBABILITY,
+    csv: Csv = None,
+    pyldavis: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the arguments of pyLDAvis.prepare here (.json)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the most probable words of each topic, largest topic first, at the last kept draw of a chain."""
-    from ..diagnostics.topics import topics_of
+    """Show the topics of a fit, largest first, and how sure they are.
+
+    Topics are matched across chains and draws by the tokens that they share. Stability says what part of
+    its words a topic has in common in two chains: near 1, the chains found the same topic; near 0, they did
+    not. With --csv and --json come the probabilities of the words, with intervals.
+    """
+    from ..diagnostics.topics import match_topics, ranked_words, to_pyldavis
+    from ..zoo.files import replace_on_success
     from ..zoo.inference import load
 
-    found = topics_of(load(fit), n_words, chain)
+    check_csv(csv)
+    with err.status("matching topics"):
+        matched = match_topics(load(fit))
+        words = ranked_words(matched, n_words, by=str(by))
+    if csv is not None:
+        write_csv(words, csv)
+    if pyldavis is not None:
+        with replace_on_success(pyldavis) as temporary:
+            temporary.write_text(as_json_text(to_pyldavis(matched)), encoding="utf-8")
+        say(f"Wrote {pyldavis}", console=err)
     if as_json:
-        print_json([{"tokens": t.n_tokens, "share": t.share, "words": t.words} for t in found])
+        print_json(_records(matched, n_words, by))
     else:
-        print_table(
-            f"Topics of {fit.name}",
-            ["tokens", "share", "words"],
-            [(topic.n_tokens, f"{topic.share:.1%}", " ".join(topic.words)) for topic in found],
+        print_topics(f"Topics of {fit.name}", matched, n_words, n_topics, by)
+
+
+def print_topics(
+    title: str, matched: "MatchedTopics", n_words: int, n_topics: int, by: str = Order.PROBABILITY
+) -> None:
+    """Print the largest topics that have tokens, one a row."""
+    from ..diagnostics.topics import topics as topics_of
+
+    found = topics_of(matched, n_words, by=str(by))
+    found = found[found["tokens"] > 0]
+    rows = [
+        (
+            int(k),
+            f"{topic.share:.1%}",
+            f"{topic.share_low:.1%} to {topic.share_high:.1%}",
+            f"{topic.stability:.2f}".replace("nan", "–"),
+            topic.words,
         )
+        for k, topic in zip(found.index, found.itertuples(), strict=True)
+    ]
+    print_table(title, ["topic", "share", "90% interval", "stability", "words"], rows[:n_topics])
+    if len(rows) > n_topics:
+        say(f"… and {len(rows) - n_topics} smaller ones: --topics {len(rows)}")
+
+
+def _records(matched: "MatchedTopics", n_words: int, by: str) -> list[dict[str, Any]]:
+    """Topics with tokens, each with its words."""
+    from ..diagnostics.topics import ranked_words
+    from ..diagnostics.topics import topics as topics_of
+
+    found = topics_of(matched, n_words, by=str(by)).drop(columns="words")
+    words = ranked_words(matched, n_words, by=str(by)).set_index("topic")
+    return [
+        {"topic": int(k)} | found.loc[k].to_dict() | {"words": words.loc[[k]].to_dict("records")}
+        for k in found.index[found["tokens"] > 0]
+    ]

@@ -41,7 +41,7 @@ def validate(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="[MODEL]",
+            metavar="MODEL",
             help="A model's name; `bnpzoo list` shows them. With --blind also a sampler of your own, as "
             "FILE.py:NAME.",
             show_default=False,
@@ -148,7 +148,7 @@ def validate(
         if killed:
             print_kill_matrix(killed)
         for mutant in alive:
-            say(f"No test rejected the mutant {mutant}.", "red")
+            say(f"The mutant {mutant} was not noticed by the rungs that were run.", "red")
         say(f"Report: {page}")
     raise typer.Exit(ExitCode.DISAGREEMENT if rejected or alive else ExitCode.OK)
 
@@ -193,7 +193,7 @@ def print_kill_matrix(records: "list[Record]") -> None:
     from ..diagnostics.reports.validation import RUNGS
 
     rungs = [rung for rung in RUNGS if any(record.case.rung == rung for record in records)]
-    word = {"passed": "passed", "rejected": "killed", "broken": "killed"}
+    word = {"passed": "not noticed", "rejected": "killed", "broken": "killed"}
     print_table(
         "Mutants",
         ["mutant", "variant", *rungs, "what is wrong"],

@@ -22,6 +22,9 @@ _stats: Any = array_stats  # its annotations are wider than what it returns for 
 
 type Verdict = Literal["agree", "constant", "inconclusive", "disagree"]
 
+SEVERITY: tuple[Verdict, ...] = ("disagree", "inconclusive", "agree", "constant")
+"""Verdicts, the worst one first."""
+
 NUTS_TROUBLE = ("diverging", "reached_max_treedepth")
 """Sample statistics of the reference back ends, true where something went wrong."""
 
@@ -119,6 +122,15 @@ class Comparison:
     threshold: float
     trouble: Mapping[str, Trouble] = field(default_factory=dict)
 
+    def worst(self, n: int) -> list[Row]:
+        """Return the rows to look at first: by verdict, then the largest differences, then R-hat."""
+
+        def trouble(row: Row) -> tuple[int, float, float]:
+            rhat = 0.0 if np.isnan(row.rhat) else row.rhat
+            return SEVERITY.index(row.verdict), -row.largest_difference, -rhat
+
+        return sorted(self.rows, key=trouble)[:n]
+
     def count(self, verdict: Verdict) -> int:
         """Rows of this verdict."""
         return sum(row.verdict == verdict for row in self.rows)
@@ -185,14 +197,14 @@ class Comparison:
         ]
 
 
-def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Comparison:
+def compare(trees: Mapping[str, xr.DataTree] | Iterable[xr.DataTree], threshold: float = 4.0) -> Comparison:
     """Compare fits of one model to one corpus, per element of every test quantity.
 
     Parameters
     ----------
-    trees : mapping of str to DataTree
-        As `sample` returns them, by label (see `labelled`). Numbers of chains and draws may differ. With
-        one fit alone its chains are compared with each other, by R-hat.
+    trees : mapping of str to DataTree, or iterable of DataTree
+        As `sample` returns them, by label; those without get one (see `labelled`). Numbers of chains and
+        draws may differ. With one fit alone its chains are compared with each other, by R-hat.
     threshold : float
         Difference of means, in combined MCSE, beyond which two fits disagree. Four has a false-alarm
         probability of 6e-5 for each normal difference.
@@ -213,6 +225,7 @@ def compare(trees: Mapping[str, xr.DataTree], threshold: float = 4.0) -> Compari
     """
     if not 0.0 < threshold < np.inf:
         raise ValueError(f"threshold: expected a positive number, found {threshold}")
+    trees = trees if isinstance(trees, Mapping) else labelled(trees)
     _check_comparable(trees)
     _check_same_probes(trees)
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}

@@ -6,7 +6,6 @@ from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple, override
 
 import numpy as np
-from scipy import stats
 from scipy.special import gammaln
 
 LEAST, MOST = 1e-300, 1.0 - 2.0**-52
@@ -87,6 +86,8 @@ class Gamma(Prior):
 
     @override
     def quantile(self, probability: np.ndarray) -> np.ndarray:
+        from scipy import stats  # takes half a second to import
+
         return stats.gamma.ppf(probability, self.shape, scale=1.0 / self.rate)
 
 
@@ -124,6 +125,8 @@ class Beta(Prior):
 
     @override
     def quantile(self, probability: np.ndarray) -> np.ndarray:
+        from scipy import stats
+
         return stats.beta.ppf(probability, self.shape_a, self.shape_b)
 
 

@@ -9,10 +9,9 @@ definition.
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 PACKAGE = Path(__file__).parents[2]
@@ -38,10 +37,8 @@ class Name(NamedTuple):
 
     @classmethod
     def of(cls, thing: Any) -> "Name":
-        """Name of a class, function or module of the package."""
-        if isinstance(thing, ModuleType):
-            return cls(_inside(thing.__name__), "")
-        return cls(_inside(thing.__module__), thing.__qualname__)
+        """Name of a class or function of the package."""
+        return cls(thing.__module__.partition(".")[2], thing.__qualname__)
 
 
 class Definition(NamedTuple):
@@ -57,10 +54,6 @@ class Definition(NamedTuple):
 
     nodes: tuple[ast.AST, ...]
     members: Mapping[str, Name]
-
-
-def _inside(module: str) -> str:
-    return module.partition(".")[2]
 
 
 class Module:
@@ -121,7 +114,12 @@ class Module:
             if not names:
                 core.append(part)
         own = ast.ClassDef(
-            statement.name, statement.bases, statement.keywords, core, statement.decorator_list
+            statement.name,
+            statement.bases,
+            statement.keywords,
+            core,
+            statement.decorator_list,
+            type_params=[],
         )
         self.definitions[statement.name] = Definition((own,), members)
 
@@ -154,7 +152,7 @@ def _member_names(part: ast.stmt) -> list[str]:
             return [] if name.startswith("__") else [name]
         case ast.Assign():
             return _targets(part)
-        case ast.AnnAssign(annotation=ast.Subscript(value=ast.Name(id="ClassVar"))):
+        case ast.AnnAssign(annotation=annotation) if _is_of_class(annotation):
             return _targets(part)
     return []
 
@@ -261,7 +259,7 @@ def closure(roots: tuple[Any, ...], without: tuple[Name, ...] = ()) -> frozenset
 
     Parameters
     ----------
-    roots : tuple of classes, functions and modules
+    roots : tuple of classes and functions
     without : tuple of Name
         Not followed: tables from which something is chosen that is a root, or counts by its value.
     """
@@ -310,7 +308,8 @@ def digest_of(name: Name) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def digest(names: Iterable[Name]) -> str:
+@cache
+def digest(names: frozenset[Name]) -> str:
     """Hash of definitions, wherever they lie."""
     told = sorted((name.name, digest_of(name)) for name in names)
     return hashlib.sha256(repr(told).encode()).hexdigest()
@@ -330,10 +329,19 @@ IGNORED: Mapping[type[ast.AST], frozenset[str]] = {
 """Fields of syntax trees that change nothing; with `ctx`, which follows from the rest."""
 
 
+def _is_of_class(annotation: ast.expr) -> bool:
+    match annotation:
+        case ast.Subscript(value=ast.Name(id="ClassVar")) | ast.Name(id="ClassVar"):
+            return True
+    return False
+
+
 def _plain(node: Any) -> Any:
     """Syntax tree as tuples, the same under every version of Python: what is empty is left out."""
     if isinstance(node, ast.AST):
         ignored = IGNORED.get(type(node), frozenset())
+        if isinstance(node, ast.AnnAssign) and not _is_of_class(node.annotation):
+            ignored = {"annotation"}  # which makes a field, whatever its type
         fields = (
             (field, _told(value) if field == "body" and isinstance(value, list) else value)
             for field, value in ast.iter_fields(node)
@@ -346,9 +354,3 @@ def _plain(node: Any) -> Any:
     if isinstance(node, list):
         return [_plain(part) for part in node]
     return node
-
-
-def forget() -> None:
-    """Read all sources anew."""
-    for cached in (module_named, _references, closure, digest_of):
-        cached.cache_clear()

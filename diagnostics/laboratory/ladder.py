@@ -20,7 +20,7 @@ from .geweke import geweke
 from .movement import check_movement, one_at_a_time
 from .mutants.registry import mutant_by_id
 from .oracle import Oracle, agrees_with_oracle
-from .patched import PLAIN_PYTHON, Change, load_room, source_hash
+from .patched import PLAIN_PYTHON, Change, load_room, sources_with
 from .reference import agrees_with_references
 from .sbc import sbc
 from .sequential import sequential
@@ -214,8 +214,7 @@ class Case:
             A change does not apply to the kernels.
         """
         parts = [digest(self.definitions), repr((self, self.settings, self.changes))]
-        if self.mutant:
-            source_hash(*self.changes)
+        sources_with(*self.changes)
         if self.rung == "reference":
             parts.append(stan_tokens(self.model_as_told().require_reference()))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -60,7 +61,7 @@ def load_room(*changes: Change) -> Room:
         return original
     name = f"bnpzoo_kernels_{source_hash(*changes)}"
     if name not in sys.modules:
-        folder = _written(CACHE_DIRECTORY.parent / "copies" / name, _sources(changes))
+        folder = _written(CACHE_DIRECTORY.parent / "copies" / name, sources_with(*changes))
         spec = importlib.util.spec_from_file_location(
             name, folder / "__init__.py", submodule_search_locations=[str(folder)]
         )
@@ -80,17 +81,29 @@ def load_room(*changes: Change) -> Room:
 def source_hash(*changes: Change) -> str:
     """Hash of the kernels' source with `changes` in it."""
     digest = hashlib.sha256()
-    for name, text in _sources(changes).items():
+    for name, text in sources_with(*changes).items():
         digest.update(name.encode())
         digest.update(text.encode())
     return digest.hexdigest()[:16]
 
 
-def _sources(changes: tuple[Change, ...]) -> dict[str, str]:
-    sources = {
+@cache
+def _sources() -> dict[str, str]:
+    return {
         path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(SOURCE.rglob("*.py"))
     }
+
+
+def sources_with(*changes: Change) -> dict[str, str]:
+    """Source of each file of the kernels, by its path in the room, with `changes` in it.
+
+    Raises
+    ------
+    ValueError
+        The text of a change does not occur exactly once.
+    """
+    sources = dict(_sources())
     for change in changes:
         found = sources.get(change.file, "").count(change.find)
         if found != 1:

@@ -29,7 +29,7 @@ class Interval:
 
 
 class Affine:
-    """``slope · u + offset`` of a uniform variate u; can be scaled, shifted and compared with numbers.
+    """``slope · u + offset`` of a uniform variate u; can be scaled, shifted, compared, rounded down.
 
     Whatever else a kernel does with it is a TypeError: then its law is not a matter of intervals.
     """
@@ -64,6 +64,12 @@ class Affine:
 
     def __ge__(self, other: float) -> bool:
         return not self < other
+
+    def __int__(self) -> int:
+        whole = 0
+        while not self < whole + 1:
+            whole += 1
+        return whole
 
     __le__, __gt__ = __lt__, __ge__  # they differ on a set of measure zero
 

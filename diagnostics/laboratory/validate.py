@@ -161,10 +161,19 @@ def until_killed(
 
 
 def round_of(budget: str) -> list[Case]:
-    """All cases of a full round, from cheap to dear: right samplers, all mutants, and the references."""
+    """All cases of a full round, from cheap to dear: right samplers, all mutants, and the references.
+
+    Calibration compiles each mutant for some seconds of sampling; it sees those of the first model only.
+    """
     pairs = combinations()
     right = [case for model, topics in pairs for case in cases_of(model, budget=budget, topics=topics)]
-    wrong = [case for model, topics in pairs for case in mutant_cases(model, topics=topics)]
+    first = next(iter(MODELS))
+    wrong = [
+        case
+        for model, topics in pairs
+        for case in mutant_cases(model, topics=topics)
+        if case.rung != "sbc" or (model == first and not topics)
+    ]
     dear = [
         case
         for model, topics in pairs

@@ -46,4 +46,4 @@ def summary_of(found: Audit) -> str:
 def told_of(outcome: Outcome) -> str:
     """Return where a mutant is, and what was changed."""
     at = outcome.mutation
-    return f"{at.file}:{at.line} {at.definition}: {at.before} → {at.after}"
+    return f"{at.file}:{at.line} {at.definition}: {at.before} → {at.after}, in: {at.text}"

@@ -22,8 +22,8 @@ from .fits import TEMPLATES, check_page, write_page
 LARGEST = 500_000
 """Bytes of a page, at most: an e-mail takes it, and a phone opens it at once."""
 
-_MOST_TOPICS, _MOST_WORDS, _MOST_NUMBERS, _VERSION_WORDS = 100, 100, 40, 10
-_WORDS, _DOCUMENTS, _TOKENS = 7_000, 240, 12_000
+_MOST_TOPICS, _MOST_WORDS, _MOST_NUMBERS, _VERSION_WORDS = 100, 60, 40, 10
+_WORDS, _DOCUMENTS, _TOKENS = 5_000, 240, 25_000
 _ACROSS, _DOWN = (10.0, 90.0), (9.0, 61.0)
 
 
@@ -138,7 +138,7 @@ class _Found:
         large = [k for k in np.argsort(-mean, kind="stable")[:8] if mean[k] >= 0.01]
         name = self.proportions.mean.index[d]
         return {
-            "name": name if isinstance(name, str) else f"document {name + 1:,}",
+            "name": name if isinstance(name, str) else f"document {name}",
             "length": int(self.corpus.doc_lengths[d]),
             "group": None if self.corpus.group is None else int(self.corpus.group_of_doc[d]),
             "topics": [[int(k), *_rounded([mean[k], low[k], high[k]])] for k in large],

@@ -14,10 +14,14 @@ from typing import Any
 from ...zoo.files import replace_on_success
 from ...zoo.models import combinations
 from ..laboratory.archive import Archive, Books, Record, kill_matrix, strongest
+from ..laboratory.blind.audit import Audit
 from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
 from ..laboratory.validate import STORE, applies
 from ..laboratory.verdict import FALSE_ALARM_RATE
 from .fits import rendered
+
+AUDIT = ".audit"
+"""Ends the names of files of blind audits."""
 
 PAGE = Path("docs/evidence.md")
 
@@ -37,6 +41,14 @@ Deliberately wrong samplers before the rungs at budget `ci`. A rung that none of
 killed, – has passed, and an empty cell was not run. {summary}
 """  # noqa: E501
 
+BLIND = """\
+## Blind mutants
+
+Changes of single points of a model's programs, drawn at random by `bnpzoo validate MODEL --blind 40`: of kernel, adapter,
+generator, density, references and Stan program, a file after the other. They meet tests and rungs from cheap to dear.
+The share is of those that run and are not argued to be equivalent, with its exact 95 % interval.
+"""  # noqa: E501
+
 COSTS = """\
 ## What it costs
 
@@ -54,8 +66,11 @@ FIGURES = {
 """What is told of each rung, from the figures of its verdict."""
 
 
-def evidence_page(records: Iterable[Record]) -> str:
-    """Write the page, in Markdown, from records of verdicts; of several budgets the largest counts."""
+def evidence_page(records: Iterable[Record], audits: Iterable[Audit] = ()) -> str:
+    """Write the page, in Markdown, from records of verdicts and from blind audits.
+
+    Of verdicts at several budgets that at the largest counts.
+    """
     records = list(records)
     mutants = [record for record in records if record.case.mutant and record.is_current]
     parts = [
@@ -65,6 +80,8 @@ def evidence_page(records: Iterable[Record]) -> str:
         _html("evidence.html", rungs=RUNGS, rows=_rows(records, kill_matrix(mutants))),
         MUTANTS.format(summary=_summary(mutants)),
         _html("mutants.html", rungs=list(BUDGETS["ci"]), models=_by_model(kill_matrix(mutants))),
+        BLIND,
+        "\n".join(_blind(audits)),
         COSTS,
         "\n".join(_costs([record for record in records if record.is_current])),
     ]
@@ -140,13 +157,38 @@ def _summary(mutants: Sequence[Record]) -> str:
     return f"{told}. Dates: {dates[0]} to {dates[-1]}."
 
 
+def _blind(audits: Iterable[Audit]) -> list[str]:
+    rows = []
+    for audit in audits:
+        n = {status: len(audit.of(status)) for status in ("killed", "crashed", "equivalent", "survived")}
+        low, high = audit.interval
+        survivors = "; ".join(f"`{outcome.mutation.key}`" for outcome in audit.of("survived"))
+        rows.append(
+            [
+                audit.target,
+                f"{n['killed']} of {n['killed'] + n['survived']}",
+                f"{audit.score_of_running:.0%} ({low:.0%} to {high:.0%})",
+                str(n["crashed"]),
+                str(n["equivalent"]),
+                survivors.replace("|", "\\|"),
+                f"seed {audit.seed}, {audit.date}",
+            ]
+        )
+    columns = ["model", "killed", "share", "crashed", "equivalent", "survived", "drawn"]
+    return _table(columns, rows) if rows else ["None was drawn."]
+
+
 def _costs(records: Sequence[Record]) -> list[str]:
     right = [(rung, [r for r in records if r.case.rung == rung and not r.case.mutant]) for rung in RUNGS]
-    told = ["| rung | verdicts | seconds | the dearest |", "| --- | --- | --- | --- |"]
+    rows = []
     for name, own in [*right, ("mutants", [record for record in records if record.case.mutant])]:
         seconds = [record.seconds for record in own]
-        told.append(f"| {name} | {len(own)} | {sum(seconds):,.0f} | {max(seconds, default=0.0):,.0f} |")
-    return told
+        rows.append([name, str(len(own)), f"{sum(seconds):,.0f}", f"{max(seconds, default=0.0):,.0f}"])
+    return _table(["rung", "verdicts", "seconds", "the dearest"], rows)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return ["| " + " | ".join(cells) + " |" for cells in (columns, ["---"] * len(columns), *rows)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -159,8 +201,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     books = Books()
     books.enter(record for record in Archive(options.store).records() if record.is_current)
+    for path in (options.store / "blind").glob(f"*{AUDIT}"):
+        Audit.read(path).save(books.folder / path.name)
+    audits = [Audit.read(path) for path in sorted(books.folder.glob(f"*{AUDIT}"))]
     with replace_on_success(options.page) as temporary:
-        temporary.write_text(evidence_page(books.records()), encoding="utf-8")
+        temporary.write_text(evidence_page(books.records(), audits), encoding="utf-8")
     return 0
 
 

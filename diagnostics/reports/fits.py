@@ -15,7 +15,7 @@ from ...zoo.corpus import Corpus
 from ...zoo.files import replace_on_success
 from ...zoo.inference.results import corpus_of, latents_of, model_of
 from ..coherence import npmi
-from ..compare import ESS_LIMIT, RHAT_LIMIT, Comparison, Row, compare, elements
+from ..compare import ESS_LIMIT, RHAT_LIMIT, SEVERITY, Comparison, Row, compare, elements
 from ..differences import aligned_topics
 from ..heldout import HeldOut
 from ..topics import match_topics, representatives, topics
@@ -25,7 +25,6 @@ from .plots import colour, convergence_plots, equation, history_plot
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_PLOTTED, _MOST_TOPICS, _TOP_WORDS, _DOCUMENTS = 8, 40, 10, 3
 _HISTORIES = ("n_topics", "log_joint")
-_SEVERITY = ("disagree", "inconclusive", "agree", "constant")
 
 
 def write_report(
@@ -109,7 +108,7 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def _by_severity(comparison: Comparison) -> list[Row]:
-    return sorted(comparison.rows, key=lambda row: _SEVERITY.index(row.verdict))
+    return sorted(comparison.rows, key=lambda row: SEVERITY.index(row.verdict))
 
 
 def _fit(label: str, tree: xr.DataTree, index: int) -> dict[str, Any]:
@@ -215,12 +214,12 @@ def _topics(label: str, tree: xr.DataTree) -> dict[str, Any] | None:
         "n_omitted": max(0, matched.n_topics - _MOST_TOPICS),
         "described": [
             {
-                "number": k + 1,
+                "number": k,
                 "share": row["share"],
                 "interval": (row["share_low"], row["share_high"]),
                 "words": matched.corpus.vocabulary[top[k]].tolist(),
                 "n_documents": row["documents"],
-                "documents": [d if isinstance(d, str) else f"{d + 1:,}" for d in about[k]],
+                "documents": [str(d) for d in about[k]],
                 "stability": row["stability"],
                 "npmi": _number(float(coherent[k]), ".2f"),
             }

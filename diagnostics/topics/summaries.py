@@ -84,15 +84,15 @@ def _documents_with(matched: MatchedTopics) -> np.ndarray:
 
 
 def topic_words(
-    fit: xr.DataTree | MatchedTopics, n_words: int | None = None, *, interval: float = 0.9
+    fit: xr.DataTree | MatchedTopics, *, ids: np.ndarray | None = None, interval: float = 0.9
 ) -> Summary:
     """Probability of words under topics.
 
     Parameters
     ----------
     fit : DataTree or MatchedTopics
-    n_words : int, optional
-        Only words that are among so many most probable ones of some topic; all words unless given.
+    ids : int array, optional
+        Only these words, in the order of the vocabulary, such as those of `rank_words`; all unless given.
     interval : float
 
     Returns
@@ -103,9 +103,7 @@ def topic_words(
     """
     matched = match_topics(fit)
     mean = word_probabilities(matched)
-    chosen = np.arange(mean.shape[1])
-    if n_words is not None:
-        chosen = np.unique(top_words(mean, n_words))
+    chosen = np.arange(mean.shape[1]) if ids is None else np.unique(ids)
     n_draws = len(matched.labels)
     require_memory(
         8 * n_draws * matched.n_topics * chosen.size,
@@ -178,6 +176,37 @@ def rank_words(
     probability = word_probabilities(matched)
     weight = {"probability": 1.0, "relevance": weight, "lift": 0.0}[by]
     return top_words(relevance(probability, matched.corpus, weight), n_words)
+
+
+def ranked_words(
+    fit: xr.DataTree | MatchedTopics, n_words: int = 10, *, by: str = "probability", interval: float = 0.9
+) -> pd.DataFrame:
+    """First words of each topic.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``topic``, ``rank`` from 1, ``word``, its ``probability`` with interval ``low`` to ``high``
+        (see `topic_words`), and its ``lift``; see `rank_words`.
+    """
+    matched = match_topics(fit)
+    order = rank_words(matched, n_words, by=by)
+    mean, low, high = (table.to_numpy() for table in topic_words(matched, interval=interval, ids=order))
+    lift = np.exp(relevance(word_probabilities(matched), matched.corpus, 0.0))
+    place = np.searchsorted(np.unique(order), order)
+    rows = np.repeat(np.arange(len(order)), order.shape[1])
+    ids, columns = order.ravel(), place.ravel()
+    return pd.DataFrame(
+        {
+            "topic": rows,
+            "rank": np.tile(np.arange(1, order.shape[1] + 1), len(order)),
+            "word": matched.corpus.vocabulary[ids],
+            "probability": mean[rows, columns],
+            "low": low[rows, columns],
+            "high": high[rows, columns],
+            "lift": lift[rows, ids],
+        }
+    )
 
 
 def relevance(probability: np.ndarray, corpus: Corpus, weight: float) -> np.ndarray:

@@ -9,6 +9,7 @@ from bnpzoo.diagnostics.laboratory.ladder import RUNGS
 from bnpzoo.zoo.contract import Model, Prior
 from bnpzoo.zoo.families.two_sided import TwoSidedModel
 from bnpzoo.zoo.models import MODELS, get
+from made_pages import write_where_new
 from plates import plate_diagram
 from sphinx.application import Sphinx
 
@@ -110,12 +111,9 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[st
 def write_gallery(app: Sphinx, _: Any) -> None:
     """Write the pages where they are not yet, or are others."""
     folder = Path(app.confdir) / FOLDER
-    folder.mkdir(exist_ok=True)
     pages = {"index": index_page()} | {model_id: model_page(get(model_id)) for model_id in MODELS}
     for name, lines in pages.items():
-        path, text = folder / f"{name}.md", "\n".join(lines) + "\n"
-        if not path.exists() or path.read_text("utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+        write_where_new(folder / f"{name}.md", "\n".join(lines) + "\n")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -121,24 +121,30 @@ def update_alpha(rng, tokens, documents, tables):
 
 
 @kernel
-def update_sticks(rng, documents, tables):
-    """Draw everything above the documents, given the tables of the documents' restaurants.
+def draw_root_customers(rng, documents, tables):
+    """Tables of the tasks' restaurants given those of the documents; at two levels, these themselves."""
+    if documents.n_levels[0] == 2:
+        return tables
+    at_root = np.empty_like(tables)
+    for g in range(tables.shape[0]):
+        for k in range(tables.shape[1]):
+            at_root[g, k] = crt(rng, tables[g, k], documents.alpha0[0] * documents.root[k])
+    return at_root
 
-    From the leaves to the root with the sticks integrated out, then back with the sticks drawn: the tables
-    of the tasks' restaurants, alpha0, gamma; then root, tasks.
+
+@kernel
+def update_sticks(rng, documents, tables, at_root):
+    """Draw everything above the documents, given the tables of the documents' restaurants and the tasks'.
+
+    From the leaves to the root with the sticks integrated out, then back with the sticks drawn: alpha0,
+    gamma; then root, tasks.
     """
     n_groups, n_topics = tables.shape
     shapes = np.empty(n_topics + 1)
-    at_root = tables
-    if documents.n_levels[0] == 3:
-        at_root = np.empty_like(tables)
-        for g in range(n_groups):
-            for k in range(n_topics):
-                at_root[g, k] = crt(rng, tables[g, k], documents.alpha0[0] * documents.root[k])
-        if is_sampled(documents.alpha0_prior):
-            documents.alpha0[0] = concentration(
-                rng, documents.alpha0[0], documents.alpha0_prior, at_root.sum(), tables.sum(axis=1), 1.0
-            )
+    if documents.n_levels[0] == 3 and is_sampled(documents.alpha0_prior):
+        documents.alpha0[0] = concentration(
+            rng, documents.alpha0[0], documents.alpha0_prior, at_root.sum(), tables.sum(axis=1), 1.0
+        )
     dishes = at_root.sum(axis=0)
     if is_sampled(documents.gamma_prior):
         documents.gamma[0] = concentration(
@@ -163,7 +169,7 @@ def _move_documents(rng, tokens, documents, topics, scratch):
     drop_empty_topics(tokens, documents, topics)
     tables = draw_tables(rng, tokens, documents, scratch, topics.n_topics[0])
     update_alpha(rng, tokens, documents, tables)
-    update_sticks(rng, documents, tables)
+    update_sticks(rng, documents, tables, draw_root_customers(rng, documents, tables))
 
 
 @with_capacity.register

@@ -40,14 +40,11 @@ import numpy as np
 from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.sides import join_document, leave_document, open_topic
-from ..toolbox.sweeps import finish_sweep
-from ..toolbox.token_pass import find_in_smooth_part, sparse_pass
+from ..toolbox.token_pass import find_in_smooth_part
 
-HOW_OFTEN = 0.25
-"""Share of the sweeps, drawn at random, in which tables move: measured in ``benchmarks/results.md``."""
-
-TOKENS_A_TOPIC = 64
-"""In a block of documents whose tables move together: all c_k are computed anew a block and size."""
+BLOCK = 2**16
+"""Tokens of documents whose tables move together: all c_k are computed anew a block and size. Whatever hangs
+on the topics themselves would not do, as these move with the tables."""
 
 
 class Tables(NamedTuple):
@@ -96,8 +93,24 @@ class Weights(NamedTuple):
 
 
 @kernel
+def unseated_tables(n_tokens, next_token, capacity, longest):
+    """Room for the tables of documents of `n_tokens` tokens together, and `longest` at most in one."""
+    return Tables(
+        size=np.empty(n_tokens, np.int32),
+        first_token=np.empty(n_tokens, np.int32),
+        next_table=np.empty(n_tokens, np.int32),
+        next_token=next_token,
+        of_topic=np.empty(capacity, np.int32),
+        of_size=np.empty(longest + 1, np.int32),
+    )
+
+
+@kernel
 def seat(rng, tokens, documents, scratch, tables, block):
-    """Draw the tables of the documents in `block` given the topics of their tokens. Mutates `tables`."""
+    """Draw the tables of the documents in `block` given the topics of their tokens; return their number.
+
+    Mutates `tables`.
+    """
     count, n_tables = scratch.doc_count, 0
     for d in block:
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
@@ -130,6 +143,7 @@ def seat(rng, tokens, documents, scratch, tables, block):
         n = tables.size[table]
         tables.next_table[table] = tables.of_size[n]
         tables.of_size[n] = table
+    return n_tables
 
 
 @borrowing_kernel
@@ -280,48 +294,17 @@ def table_pass(rng, tokens, documents, topics, scratch):
         repeats=np.zeros(topics.n_listed.size, np.int32),
     )
     next_token = np.empty(tokens.topic.size, np.int32)
-    of_size = np.empty(lengths.max() + 1, np.int32)
     begin = scratch.next_document[0] - n_documents
     while begin < n_documents:
         group, n_tokens, end = tokens.group[by_group[begin]], 0, begin
-        while (
-            end < n_documents
-            and tokens.group[by_group[end]] == group
-            and n_tokens < TOKENS_A_TOPIC * max(TOKENS_A_TOPIC, topics.n_topics[0])
-        ):
+        while end < n_documents and tokens.group[by_group[end]] == group and n_tokens < BLOCK:
             n_tokens += lengths[by_group[end]]
             end += 1
         if documents.rest[group] > 0.0 and topics.n_topics[0] + n_tokens // 2 >= capacity:
             scratch.next_document[0] = n_documents + begin
             return False
-        tables = Tables(
-            size=np.empty(n_tokens, np.int32),
-            first_token=np.empty(n_tokens, np.int32),
-            next_table=np.empty(n_tokens, np.int32),
-            next_token=next_token,
-            of_topic=np.empty(capacity, np.int32),
-            of_size=of_size,
-        )
+        tables = unseated_tables(n_tokens, next_token, capacity, lengths.max())
         seat(rng, tokens, documents, scratch, tables, by_group[begin:end])
         move_tables(rng, tokens, documents, topics, scratch, tables, weights, group)
         begin = end
-    scratch.next_document[0] = 0
-    return True
-
-
-@kernel
-def table_sweep(rng, state):
-    """One sweep: tokens, sometimes whole tables, both sides; False if it stopped for want of room.
-
-    Mutates `state`.
-    """
-    tokens, documents, topics, scratch = state
-    if scratch.next_document[0] < tokens.group.size:
-        if not sparse_pass(rng, tokens, documents, topics, scratch):
-            return False
-        if rng.random() < HOW_OFTEN:
-            scratch.next_document[0] = tokens.group.size
-    if scratch.next_document[0] > 0 and not table_pass(rng, tokens, documents, topics, scratch):
-        return False
-    finish_sweep(rng, tokens, documents, topics, scratch)
     return True

@@ -1,9 +1,22 @@
 """Corpora from plain text."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from bnpzoo import Corpus
 from bnpzoo.zoo.corpus import CorpusError
-from bnpzoo.zoo.formats import from_counts, from_texts, read_corpus
+from bnpzoo.zoo.corpus.texts import Dropped, dropped
+from bnpzoo.zoo.formats import (
+    TextOptions,
+    from_counts,
+    from_texts,
+    is_text,
+    read_corpus,
+    read_texts,
+    to_counts,
+    write_corpus,
+)
 from sklearn.feature_extraction.text import CountVectorizer
 
 TEXTS = ["The dog saw the cat.", "", "Cat, cat, dog!", "unique"]
@@ -133,3 +146,96 @@ def test_bad_csv(tmp_path, content, message):
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(CorpusError, match=f"a.csv: {message}"):
         read_corpus(tmp_path / "a.csv")
+
+
+def test_lists_of_tokens():
+    corpus = Corpus.from_texts([["The", "cat"], [], ("cat", "of mine")])
+    assert decode(corpus) == [["The", "cat"], [], ["cat", "of mine"]]
+    with pytest.raises(CorpusError, match=r"texts\[1\]: expected a list of tokens, found 'a b'"):
+        Corpus.from_texts([["a"], "a b"])
+    with pytest.raises(CorpusError, match="vectorizer: expected none"):
+        Corpus.from_texts([["a"]], CountVectorizer())
+
+
+def test_a_corpus_of_what_is_at_hand(differences):
+    corpus = Corpus.from_texts(TEXTS)
+    assert Corpus.of(corpus) is corpus
+    assert not differences(Corpus.of(TEXTS), corpus)
+    for counts in (corpus.counts(), to_counts(corpus)):
+        np.testing.assert_array_equal(Corpus.of(counts).counts(), corpus.counts())
+
+
+def test_a_corpus_is_one_line():
+    assert repr(Corpus([0, 1, 0], [0, 3])) == "Corpus(1 documents, 3 tokens, 2 words)"
+    assert str(Corpus([0], [0, 1], group=[1])) == "Corpus(1 documents, 1 tokens, 1 words, 2 groups)"
+
+
+def test_options_drop_what_is_no_help_to_read_topics(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text("text\nThe 3 dogs and 12 cats of 2026\nthe dogs and a bird\nthe cats; B52\n")
+    options = TextOptions()
+    corpus = read_corpus(path, options=options)
+    assert decode(corpus) == [["dogs", "cats"], ["dogs"], ["cats"]]
+    texts, _ = read_texts(path, options=options)
+    found = dropped(texts, options.vectorizer(), corpus.vocabulary)
+    assert found == Dropped(12, 7, stop_tokens=6, stop_words=3, other_tokens=2, other_words=2)
+    assert str(found).startswith("kept 4 of 12 tokens; dropped 3 stop words (6 tokens) and 2 words that are")
+    everything = TextOptions(stop_words=("dogs",), min_df=1, token_pattern=r"\w+")
+    assert decode(read_corpus(path, options=everything))[2] == ["the", "cats", "b52"]
+
+
+def test_other_columns_delimiters_and_encodings(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_bytes("body\tyear\nnaïve\t1999\n".encode("latin-1"))
+    options = TextOptions(min_df=1, column="body", encoding="latin-1")
+    corpus = read_corpus(path, options=options)
+    assert decode(corpus) == [["naïve"]]
+    assert corpus.covariates["year"].tolist() == [1999]
+    with pytest.raises(CorpusError, match="line 1: expected a column 'body', found body\tyear"):
+        read_corpus(path, options=replace(options, delimiter=";"))
+    with pytest.raises(CorpusError, match=r"a.tsv: encoding: expected one that Python knows, found 'latein'"):
+        read_corpus(path, options=replace(options, encoding="latein"))
+    with pytest.raises(CorpusError, match="delimiter: expected one character"):
+        read_corpus(path, options=replace(options, delimiter="::"))
+
+
+def test_json_lines(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"text": "The dog\\nbarks", "group": "north", "year": 1999, "tags": ["x"], "is_test": true}\n\n'
+        '{"text": "", "group": "south", "year": 2001, "tags": [], "is_test": false, "more": 1}\n',
+        encoding="utf-8",
+    )
+    corpus = read_corpus(path)
+    assert decode(corpus) == [["the", "dog", "barks"], []]
+    assert corpus.group_names.tolist() == ["north", "south"]
+    assert {name: values.tolist() for name, values in corpus.covariates.items()} == {
+        "year": [1999, 2001],
+        "is_test": [True, False],
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"text": "a"}\n{', "line 2: expected JSON"),
+        ('["text"]', "line 1: expected an object of JSON"),
+        ('{"text": 3}', "line 1: text: expected text, found 3"),
+        ('{"body": "a"}', "every line: expected a column 'text', found body"),
+        ('{"text": "a"}\n{"body": "a"}', "every line: expected a column 'text', found nothing"),
+        ("[" * 100_000, "line 1: expected JSON"),
+    ],
+)
+def test_bad_json_lines(tmp_path, content, message):
+    path = tmp_path / "a.jsonl"
+    path.write_text(content)
+    with pytest.raises(CorpusError, match=f"a.jsonl: {message}"):
+        read_corpus(path)
+
+
+def test_counts_are_no_texts(tmp_path):
+    write_corpus(Corpus([0], [0, 1]), tmp_path / "a.npz")
+    with pytest.raises(CorpusError, match="expected text, found counts"):
+        read_texts(tmp_path / "a.npz")
+    assert is_text(tmp_path)
+    assert not is_text(tmp_path / "a.npz")

@@ -2,15 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from ..memory import require_memory
 from .associations import Associations
+from .counts import tokens_of_counts
 from .fields import (
     CorpusError,
     Covariate,
@@ -25,11 +27,15 @@ from .fields import (
     as_word_ids,
     frozen,
 )
+from .texts import tokens_of_texts
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
 __all__ = ["Corpus", "CorpusError"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """Documents as ragged word ids.
 
@@ -118,6 +124,63 @@ class Corpus:
     def _set(self, **checked: Any) -> None:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_counts(cls, counts: Any, vocabulary: Any = None, **fields: Any) -> "Corpus":
+        """Corpus of a document-word matrix, such as ``CountVectorizer().fit_transform(texts)``.
+
+        Parameters
+        ----------
+        counts : array or scipy sparse matrix (D, V)
+            Whole numbers of at least 0, of any dtype. Within a document the tokens come out sorted by word.
+        vocabulary : sequence of str (V,), optional
+            For scikit-learn, ``vectorizer.get_feature_names_out()``.
+        **fields
+            Other fields of `Corpus`: ``group``, ``covariates``, …
+
+        Raises
+        ------
+        CorpusError
+            Names the row and column that is negative, fractional or NaN.
+        """
+        return cls(**tokens_of_counts(counts), vocabulary=vocabulary, **fields)
+
+    @classmethod
+    def from_texts(
+        cls, texts: Iterable[Any], vectorizer: "CountVectorizer | None" = None, **fields: Any
+    ) -> "Corpus":
+        """Corpus of texts, its tokens in reading order.
+
+        Parameters
+        ----------
+        texts : iterable of str, or of lists of str
+            One a document, or the tokens of one; a document none of whose words are in the vocabulary is
+            empty.
+        vectorizer : sklearn.feature_extraction.text.CountVectorizer, optional
+            Its analyser splits the texts, its options choose the vocabulary (``stop_words``, ``min_df``,
+            ``max_features``, ``vocabulary``, …). A copy of it is fitted. With n-grams beyond words the order
+            of the tokens is the analyser's, and the corpus is not marked `in_order`.
+        **fields
+            Other fields of `Corpus`.
+
+        Raises
+        ------
+        CorpusError
+            If no word is left in the vocabulary.
+        """
+        return cls(**tokens_of_texts(texts, vectorizer), **fields)
+
+    @classmethod
+    def of(cls, data: Any) -> "Corpus":
+        """Corpus of what is at hand: a corpus, a document-word matrix, texts, or lists of tokens."""
+        if isinstance(data, Corpus):
+            return data
+        is_matrix = sparse.issparse(data) or (isinstance(data, np.ndarray) and data.ndim == 2)
+        return cls.from_counts(data) if is_matrix else cls.from_texts(data)
+
+    def __repr__(self) -> str:
+        sizes = f"{self.n_documents:,} documents, {self.n_tokens:,} tokens, {self.n_words:,} words"
+        return f"Corpus({sizes})" if self.group is None else f"Corpus({sizes}, {self.n_groups:,} groups)"
 
     @property
     def n_tokens(self) -> int:

@@ -6,7 +6,8 @@ format                files                                                     
 ``npz``               ``*.npz``: this package's archive; `scipy.sparse.save_npz`   yes    yes
 ``ldac``              ``*.ldac``, ``*.dat`` (+ ``*.vocab`` or ``vocab.txt``)       yes    yes
 ``uci``               ``docword.*``, ``*.uci`` (+ ``vocab.*``, ``*.vocab``)        yes    yes
-``csv``               ``*.csv`` with a column ``text``                             yes    no
+``csv``               ``*.csv`` and ``*.tsv`` with a column ``text``               yes    no
+``jsonl``             ``*.jsonl``, ``*.ndjson``: objects with a ``text``           yes    no
 ``folder``            a folder of ``*.txt``                                        yes    no
 ====================  ===========================================================  =====  =====
 
@@ -25,17 +26,23 @@ from .archive import read_npz, write_npz
 from .bow import from_counts, from_gensim, to_gensim
 from .ldac import read_ldac, write_ldac
 from .plain import located
-from .text import from_texts, read_csv, read_folder
+from .text import TextOptions, Texts, read_csv, read_folder, read_json_lines
 from .uci import read_uci, write_uci
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
 
+from_texts = Corpus.from_texts
+
 __all__ = [
+    "TextOptions",
+    "as_path",
     "from_counts",
     "from_gensim",
     "from_texts",
+    "is_text",
     "read_corpus",
+    "read_texts",
     "to_counts",
     "to_gensim",
     "write_corpus",
@@ -43,36 +50,44 @@ __all__ = [
 
 
 class Format(NamedTuple):
-    """How a kind of file is recognised by its name, read and written."""
+    """How a kind of file is recognised by its name, read and written; text is read as `read_text` says."""
 
     suffixes: tuple[str, ...]
-    read: Callable[..., Corpus]
+    read: Callable[[Path], Corpus] | None = None
     write: Callable[[Corpus, Path], None] | None = None
-    is_text: bool = False
+    read_text: Callable[[Path, TextOptions], Texts] | None = None
 
 
 FORMATS = {
     "npz": Format((".npz",), read_npz, write_npz),
     "ldac": Format((".ldac", ".dat"), read_ldac, write_ldac),
     "uci": Format((".uci",), read_uci, write_uci),
-    "csv": Format((".csv",), read_csv, is_text=True),
-    "folder": Format((), read_folder, is_text=True),
+    "csv": Format((".csv", ".tsv"), read_text=read_csv),
+    "jsonl": Format((".jsonl", ".ndjson"), read_text=read_json_lines),
+    "folder": Format((), read_text=read_folder),
 }
 
 
 def read_corpus(
-    path: str | PathLike[str], *, format: str | None = None, vectorizer: "CountVectorizer | None" = None
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    vectorizer: "CountVectorizer | None" = None,
+    options: TextOptions | None = None,
 ) -> Corpus:
     """Read a corpus from a file or folder.
 
     Parameters
     ----------
     path : path
-    format : {"npz", "ldac", "uci", "csv", "folder"}, optional
+    format : {"npz", "ldac", "uci", "csv", "jsonl", "folder"}, optional
         Found from the name where it is not given.
     vectorizer : sklearn.feature_extraction.text.CountVectorizer, optional
-        For text: splits it into tokens and chooses the vocabulary; a copy is fitted. The default is
-        ``CountVectorizer()``. For test documents, ``CountVectorizer(vocabulary=training.vocabulary)``.
+        For text: splits it into tokens and chooses the vocabulary; a copy is fitted. The default is that of
+        `options`, or ``CountVectorizer()``. For test documents,
+        ``CountVectorizer(vocabulary=training.vocabulary)``.
+    options : TextOptions, optional
+        For text: stop words and the like, the column, the encoding.
 
     Raises
     ------
@@ -81,15 +96,41 @@ def read_corpus(
     """
     path = as_path(path)
     with located(path):
-        if not path.exists():
-            raise CorpusError("no such file or folder")
-        chosen = FORMATS[_format_of(path, format)]
-        if vectorizer is not None and not chosen.is_text:
-            raise CorpusError("expected text to use a vectorizer on, found counts")
-        corpus = chosen.read(path, vectorizer) if chosen.is_text else chosen.read(path)
+        chosen = _chosen(path, format)
+        if chosen.read is not None:
+            if vectorizer is not None:
+                raise CorpusError("expected text to use a vectorizer on, found counts")
+            corpus = chosen.read(path)
+        else:
+            texts, fields = read_texts(path, format=format, options=options)
+            if vectorizer is None and options is not None:
+                vectorizer = options.vectorizer()
+            corpus = Corpus.from_texts(texts, vectorizer, **fields)
         if corpus.n_documents == 0:
             raise CorpusError("expected at least one document, found none")
     return corpus
+
+
+def read_texts(
+    path: str | PathLike[str], *, format: str | None = None, options: TextOptions | None = None
+) -> Texts:
+    """Read the texts of documents, and what else a file or folder says of them, as fields of `Corpus`.
+
+    Raises
+    ------
+    CorpusError
+        The file holds no text, or is not as it should be.
+    """
+    path = as_path(path)
+    chosen = _chosen(path, format)
+    if chosen.read_text is None:
+        raise CorpusError(f"{path}: expected text, found counts")
+    return chosen.read_text(path, options or TextOptions())
+
+
+def is_text(path: str | PathLike[str], format: str | None = None) -> bool:
+    """Whether a file or folder holds text, and no counts."""
+    return FORMATS[_format_of(as_path(path), format)].read_text is not None
 
 
 def write_corpus(corpus: Corpus, path: str | PathLike[str], *, format: str | None = None) -> None:
@@ -122,6 +163,12 @@ def as_path(path: str | PathLike[str]) -> Path:
     if not fspath(path):
         raise CorpusError("path: expected the name of a file or folder, found an empty one")
     return Path(path)
+
+
+def _chosen(path: Path, format: str | None) -> Format:
+    if not path.exists():
+        raise CorpusError("no such file or folder")
+    return FORMATS[_format_of(path, format)]
 
 
 def _format_of(path: Path, format: str | None) -> str:

@@ -8,57 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from ..corpus import Corpus, CorpusError
-from ..corpus.counts import MOST_TOKENS, to_counts
-from ..corpus.fields import as_array, as_text, sound_coo
-from ..memory import in_words, require_memory
+from ..corpus.counts import to_counts
+from ..corpus.fields import as_text
 
 if TYPE_CHECKING:
     from gensim.corpora import Dictionary
 
-MOST_OF_A_WORD = 10**7
-"""In one document; more are taken for a mistake."""
-
-BYTES_A_TOKEN, BYTES_A_DOCUMENT = 24, 48
-"""What a corpus takes while it is made."""
-
-
-def from_counts(counts: Any, vocabulary: Any = None, **fields: Any) -> Corpus:
-    """Corpus of a document-word matrix, such as ``CountVectorizer().fit_transform(texts)``.
-
-    Parameters
-    ----------
-    counts : array or scipy sparse matrix (D, V)
-        Whole numbers of at least 0, of any dtype. Within a document the tokens come out sorted by word.
-    vocabulary : sequence of str (V,), optional
-        For scikit-learn, ``vectorizer.get_feature_names_out()``.
-    **fields
-        Other fields of `Corpus`: ``group``, ``covariates``, …
-
-    Raises
-    ------
-    CorpusError
-        Names the row and column that is negative, fractional or NaN.
-    """
-    counts = counts if sparse.issparse(counts) else as_array("counts", counts)
-    if counts.ndim == 2:
-        require_memory(BYTES_A_DOCUMENT * counts.shape[0], f"{counts.shape[0]:,} documents")
-    cells = sound_coo("counts", counts)
-    _check_counts(cells)
-    csr: Any = sparse.csr_array((cells.data.astype(np.int64), (cells.row, cells.col)), shape=cells.shape)
-    n_tokens = int(csr.data.sum())
-    if n_tokens > MOST_TOKENS:
-        raise CorpusError(
-            f"counts: expected at most {MOST_TOKENS:,} tokens, found {n_tokens:,}, which would take "
-            f"{in_words(BYTES_A_TOKEN * n_tokens)} of memory"
-        )
-    require_memory(BYTES_A_TOKEN * n_tokens, f"{n_tokens:,} tokens")
-    return Corpus(
-        words=np.repeat(csr.indices, csr.data),
-        doc_ptr=np.concatenate([[0], np.cumsum(csr.sum(axis=1))]),
-        vocabulary=vocabulary,
-        n_words=csr.shape[1],
-        **fields,
-    )
+from_counts = Corpus.from_counts
 
 
 def from_gensim(bow: Iterable[Any], id2word: Mapping[int, str], **fields: Any) -> Corpus:
@@ -127,14 +83,3 @@ def document_counts(corpus: Corpus) -> Iterator[tuple[list[int], list[int]]]:
     csr = to_counts(corpus)
     for start, end in zip(csr.indptr[:-1], csr.indptr[1:], strict=True):
         yield csr.indices[start:end].tolist(), csr.data[start:end].tolist()
-
-
-def _check_counts(cells: Any) -> None:
-    data = cells.data
-    bad = np.flatnonzero(~((data >= 0) & (data <= MOST_OF_A_WORD) & (data == np.floor(data))))
-    if bad.size:
-        i = bad[0]
-        expected = f"a whole number in 0..{MOST_OF_A_WORD}"
-        raise CorpusError(
-            f"counts[{cells.row[i]}, {cells.col[i]}]: expected {expected}, found {data[i].item()!r}"
-        )

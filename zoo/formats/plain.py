@@ -26,8 +26,8 @@ def located(path: Path) -> Iterator[None]:
         raise CorpusError(f"{path}: {error.strerror or error}") from None
 
 
-def read_text(path: Path) -> str:
-    """Read text in UTF-8, perhaps compressed, with a byte order mark or not; lines end in a line feed."""
+def read_text(path: Path, encoding: str = "utf-8") -> str:
+    """Read text, perhaps compressed, with a byte order mark or not; lines end in a line feed."""
     data = path.read_bytes()
     if path.suffix == ".gz":
         try:
@@ -35,12 +35,13 @@ def read_text(path: Path) -> str:
         except (gzip.BadGzipFile, EOFError, zlib.error):
             raise CorpusError("expected a whole gzip file, found one that is damaged or cut off") from None
     try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
+        return data.decode(encoding).removeprefix("\ufeff").replace("\r\n", "\n")
+    except LookupError:
+        raise CorpusError(f"encoding: expected one that Python knows, found {encoding!r}") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise CorpusError(
-            f"line {line}: expected UTF-8, found byte {error.object[error.start]:#04x}"
-        ) from None
+        found = f"found byte {error.object[error.start]:#04x}"
+        raise CorpusError(f"line {line}: expected {encoding.upper()}, {found}") from None
 
 
 def read_numbers(body: str, row: str, expected: str, first_line: int = 1) -> np.ndarray:

@@ -1,61 +1,73 @@
-"""Plain text, through scikit-learn's vectoriser."""
+"""Plain text in files: folders, CSV and JSON lines."""
 
 import csv
 import io
-from collections.abc import Iterable
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..corpus import Corpus, CorpusError
+from ..corpus import CorpusError
 from .plain import located, read_text
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
 
 
-def from_texts(texts: Iterable[str], vectorizer: "CountVectorizer | None" = None, **fields: Any) -> Corpus:
-    """Corpus of texts, its tokens in reading order.
+@dataclass(frozen=True)
+class TextOptions:
+    """How texts are read and split into words: defaults with which topics of English texts can be read.
 
     Parameters
     ----------
-    texts : iterable of str
-        One a document; a document none of whose words are in the vocabulary is empty.
-    vectorizer : CountVectorizer, optional
-        Its analyser splits the texts, its options choose the vocabulary (``stop_words``, ``min_df``,
-        ``max_features``, ``vocabulary``, …). A copy of it is fitted. With n-grams beyond words the order of
-        the tokens is the analyser's, and the corpus is not marked `in_order`.
-    **fields
-        Other fields of `Corpus`.
-
-    Raises
-    ------
-    CorpusError
-        If no word is left in the vocabulary.
+    stop_words : {"english"} or tuple of str, optional
+        Words that are dropped.
+    min_df, max_df : int or float
+        Words in fewer, or more, documents are dropped; a float is a share of the documents.
+    max_features : int, optional
+        Only so many words are kept, the most frequent ones.
+    token_pattern : str
+        Regular expression of a token: two characters or more, a letter among them.
+    column : str
+        Of a CSV file or of JSON lines: the one with the text.
+    encoding : str
+    delimiter : str, optional
+        Of a CSV file: a comma, or a tab for ``*.tsv``, unless given.
     """
-    from sklearn.base import clone  # slow to import, and only text needs it
-    from sklearn.feature_extraction.text import CountVectorizer
 
-    texts = _checked_texts(texts)
-    chosen: Any = CountVectorizer() if vectorizer is None else clone(vectorizer)
-    try:
-        chosen.fit(texts)
-    except ValueError as error:
-        raise CorpusError(f"vectorizer: {error}") from None
-    analyse, id_of = chosen.build_analyzer(), chosen.vocabulary_
-    documents = [[id_of[token] for token in analyse(text) if token in id_of] for text in texts]
-    lengths = [len(document) for document in documents]
-    return Corpus(
-        words=np.concatenate([np.zeros(0, np.int32), *(np.array(ids, np.int32) for ids in documents)]),
-        doc_ptr=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-        vocabulary=np.array(chosen.get_feature_names_out(), dtype=str),
-        in_order=tuple(chosen.ngram_range) == (1, 1),
-        **fields,
-    )
+    stop_words: str | tuple[str, ...] | None = "english"
+    min_df: int | float = 2
+    max_df: int | float = 1.0
+    max_features: int | None = None
+    token_pattern: str = r"(?u)\b(?=\w*[^\W\d_])\w\w+\b"
+    column: str = "text"
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+
+    def vectorizer(self) -> "CountVectorizer":
+        """Return what splits the texts and chooses the vocabulary."""
+        from sklearn.feature_extraction.text import CountVectorizer  # slow to import
+
+        return CountVectorizer(
+            stop_words=list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words,
+            min_df=self.min_df,
+            max_df=self.max_df,
+            max_features=self.max_features,
+            token_pattern=self.token_pattern,
+        )
+
+    def of_new_documents(self) -> "TextOptions":
+        """Return the options with which documents are read whose words are looked up in a vocabulary."""
+        return replace(self, min_df=1, max_df=1.0, max_features=None)
 
 
-def read_folder(path: Path, vectorizer: "CountVectorizer | None") -> Corpus:
+type Texts = tuple[list[str], dict[str, Any]]
+"""Texts, one a document, and other fields of their corpus."""
+
+
+def read_folder(path: Path, options: TextOptions) -> Texts:
     """Read a folder of ``*.txt``, each a document, in the order of their names.
 
     Where the files lie in sub-folders, the first sub-folder is the document's group. The covariate ``file``
@@ -70,33 +82,56 @@ def read_folder(path: Path, vectorizer: "CountVectorizer | None") -> Corpus:
     fields: dict[str, Any] = {"covariates": {"file": [name.as_posix() for name in inner]}}
     if depths == {True}:
         fields |= _groups([name.parts[0] for name in inner])
-    return from_texts([_read_entry(path / name, name) for name in inner], vectorizer, **fields)
+    return [_read_entry(path / name, name, options.encoding) for name in inner], fields
 
 
-def read_csv(path: Path, vectorizer: "CountVectorizer | None") -> Corpus:
-    """Read a CSV file with a header: ``text``, perhaps ``group``; every other column is a covariate."""
-    columns = _columns(read_text(path))
-    if "text" not in columns:
-        raise CorpusError(f"line 1: expected a column 'text', found {', '.join(columns) or 'nothing'}")
-    texts = columns.pop("text")
-    fields = _groups(columns.pop("group")) if "group" in columns else {}
-    covariates = {name: _typed(values) for name, values in columns.items()}
-    return from_texts(texts, vectorizer, covariates=covariates, **fields)
+def read_csv(path: Path, options: TextOptions) -> Texts:
+    """Read a CSV file with a header: a column of text, perhaps ``group``; all others are covariates."""
+    is_tabbed = path.name.lower().removesuffix(".gz").endswith(".tsv")
+    delimiter = options.delimiter or ("\t" if is_tabbed else ",")
+    if len(delimiter) != 1:
+        raise CorpusError(f"delimiter: expected one character, found {delimiter!r}")
+    return _fields_of(_columns(read_text(path, options.encoding), delimiter), options.column, "line 1")
 
 
-def _checked_texts(texts: Iterable[str]) -> list[str]:
-    if isinstance(texts, str):
-        raise CorpusError("texts: expected a sequence of documents, found one text")
-    texts = list(texts)
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise CorpusError(f"texts[{i}]: expected text, found {text!r}")
-    return texts
+def read_json_lines(path: Path, options: TextOptions) -> Texts:
+    """Read JSON lines: an object a document, with its text, perhaps ``group``.
+
+    Other keys that every line has, with text, numbers or truth values, are covariates.
+    """
+    rows = []
+    for number, line in enumerate(read_text(path, options.encoding).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise CorpusError(f"line {number}: expected JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise CorpusError(f"line {number}: expected an object of JSON, found {line[:60]!r}")
+        if not isinstance(row.get(options.column, ""), str):
+            raise CorpusError(
+                f"line {number}: {options.column}: expected text, found {row[options.column]!r}"
+            )
+        rows.append(row)
+    first = rows[0] if rows else {}
+    plain = [key for key in first if all(isinstance(row.get(key), str | int | float) for row in rows)]
+    columns = {key: [str(row[key]) for row in rows] for key in plain}
+    return _fields_of(columns, options.column, "every line")
 
 
-def _read_entry(path: Path, name: Path) -> str:
+def _fields_of(columns: dict[str, list[str]], column: str, where: str) -> Texts:
+    """Texts, groups and covariates of named columns."""
+    if column not in columns:
+        raise CorpusError(f"{where}: expected a column {column!r}, found {', '.join(columns) or 'nothing'}")
+    texts = columns.pop(column)
+    fields: dict[str, Any] = _groups(columns.pop("group")) if "group" in columns else {}
+    return texts, fields | {"covariates": {name: _typed(values) for name, values in columns.items()}}
+
+
+def _read_entry(path: Path, name: Path, encoding: str) -> str:
     with located(name):
-        return read_text(path)
+        return read_text(path, encoding)
 
 
 def _groups(names: list[str]) -> dict[str, np.ndarray]:
@@ -104,10 +139,10 @@ def _groups(names: list[str]) -> dict[str, np.ndarray]:
     return {"group": group, "group_names": group_names}
 
 
-def _columns(text: str) -> dict[str, list[str]]:
+def _columns(text: str, delimiter: str) -> dict[str, list[str]]:
     """Cells of each column. Raises CorpusError for the first row that is not as the header says."""
     usual_limit = csv.field_size_limit(max(len(text), 1))  # the default would refuse long documents
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
         if len(set(header)) < len(header):

@@ -95,7 +95,8 @@ def load(path: str | PathLike[str]) -> xr.DataTree:
 
 def _read(path: Path) -> xr.DataTree:
     try:
-        h5py.File(path).close()  # where this fails, h5netcdf fails too, and leaves a half-made object behind
+        with h5py.File(path) as file:  # where this fails, h5netcdf leaves a half-made object behind
+            file.attrs.get("_nc3_strict")
         with warnings.catch_warnings(action="ignore"), xr.open_datatree(path, engine="h5netcdf") as tree:
             require_memory(sum(node.dataset.nbytes for node in tree.subtree), "the arrays of this fit")
             return tree.load()

@@ -1,7 +1,7 @@
 """Progress of a run, told apart from the sampling: a callback, and one that draws bars."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from rich.console import Console
@@ -25,6 +25,11 @@ class Report(Protocol):
 
 def silent(chain: int, done: int, total: int, note: str = "") -> None:
     """Report nothing."""
+
+
+def compiling() -> AbstractContextManager[object]:
+    """Say on the terminal that kernels are being compiled, which can take half a minute."""
+    return Console(stderr=True).status("compiling the sampler, unless that was done before")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from .chain import Chain
 from .checkpoint import write_run
 from .interrupt import Stop, held_signals
 from .needs import check_memory
-from .progress import Report, bars, silent
+from .progress import Report, bars, compiling, silent
 from .record import Record
 from .results import assemble, describe
 from .rounds import Halt, Target, common_draws, run_rounds
@@ -34,7 +34,7 @@ LARGEST_TREE = 2**10 - 1
 
 def sample(
     model: Model,
-    corpus: Corpus,
+    corpus: Corpus | Any,
     backend: str = "kernel",
     *,
     variant: str | None = None,
@@ -60,7 +60,8 @@ def sample(
     Parameters
     ----------
     model : Model
-    corpus : Corpus
+    corpus : Corpus, document-word matrix, or sequence of str or of lists of str
+        All but a corpus become one by `Corpus.of`.
     backend : {"kernel", "numpyro", "stan"}
         The handwritten sampler, or a finite-truncation reference under NUTS.
     variant : str, optional
@@ -120,6 +121,7 @@ def sample(
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
     """
+    corpus = Corpus.of(corpus)
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
     engine = _checked(model, corpus, backend, given | {"until": until, "within": within}, resume)
     if chains < 1:
@@ -134,7 +136,8 @@ def sample(
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
         points = starting_points(start, model, corpus)
-        compile_seconds = _compile(model, corpus, variant)
+        with compiling() if progress is True else nullcontext():
+            compile_seconds = _compile(model, corpus, variant)
         with held_signals() as stop:
             runners = _chains(
                 model, corpus, probes, schedule, variant, chains, seed, points, directory, resume, paranoid

@@ -1,5 +1,7 @@
 """The models, by id."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from ..contract import Card, Model
@@ -47,14 +49,21 @@ def get(model_id: str, *, topics: TopicSide | str | None = None, **arguments: An
     if model_id not in MODELS:
         raise ValueError(f"no model {model_id!r}; there are {', '.join(MODELS)}")
     cls = MODELS[model_id]
-    try:
-        if issubclass(cls, TwoSidedModel):
-            return cls.make(topics, **arguments)
+    if not issubclass(cls, TwoSidedModel):
         if topics is not None:
             raise ValueError(f"{model_id}: topics: it has topics of its own kind, and takes no others")
+        _check_names(model_id, arguments, [f.name for f in fields(cls)])
         return cls(**arguments)
-    except TypeError as error:
-        raise ValueError(f"{model_id}: {str(error).partition('()')[2].strip() or error}") from None
+    side = cls.make(topics).topics
+    of_documents = [f.name for f in fields(cls) if f.name != "topics"]
+    _check_names(model_id, arguments, of_documents + [f.name for f in fields(side)])
+    return cls.make(topics, **arguments)
+
+
+def _check_names(model_id: str, arguments: Mapping[str, Any], names: list[str]) -> None:
+    for name in arguments:
+        if name not in names:
+            raise ValueError(f"{model_id}: no argument {name!r}; there are {', '.join(names)}")
 
 
 def combinations() -> list[tuple[str, str]]:

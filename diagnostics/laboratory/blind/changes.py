@@ -1,12 +1,12 @@
-"""Single-point changes of a program, of Python and of Stan: all there are, to draw from.
+"""Single-point changes of a Python program: all there are, to draw from.
 
 Operators, operands and names are swapped, constants and bounds are off by one, branches and statements are
 dropped. What cannot change a law is left as it is: messages, hints of types, checks that only raise.
 """
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 
@@ -21,6 +21,8 @@ class Mutation(NamedTuple):
         Function, method or constant that is changed; the name of the block for Stan.
     line : int
         From 1 on.
+    text : str
+        The line, as it is.
     kind : str
     before, after : str
         What is replaced, and by what.
@@ -31,6 +33,7 @@ class Mutation(NamedTuple):
     file: str
     definition: str
     line: int
+    text: str
     kind: str
     before: str
     after: str
@@ -39,8 +42,8 @@ class Mutation(NamedTuple):
 
     @property
     def key(self) -> str:
-        """How it is known in the file of equivalent mutants: lines may move."""
-        return f"{self.file}: {self.definition}: {self.before} -> {self.after}"
+        """How it is known in the file of equivalent mutants, though lines may move."""
+        return f"{self.file}: {self.definition}: {self.text}: {self.before} -> {self.after}"
 
     def apply(self, source: bytes) -> bytes:
         """Return the source of the file with the change in it."""
@@ -82,17 +85,17 @@ def python_sites(file: str, source: bytes, wanted: Callable[[str], bool] = lambd
     wanted : (name) -> bool
         Whether a definition, such as ``f`` or ``Class.method``, may be changed.
     """
-    lines = [0]
-    for line in source.splitlines(keepends=True):
-        lines.append(lines[-1] + len(line))
+    texts = source.splitlines(keepends=True)
+    lines = [0, *accumulate(map(len, texts))]
     sites: list[Site] = []
     for name, statement in _definitions(ast.parse(source), wanted):
         for node, kind, new in _Changes(statement):
             start = lines[node.lineno - 1] + node.col_offset
             end = lines[node.end_lineno - 1] + node.end_col_offset
             before = source[start:end].decode()
+            text = texts[node.lineno - 1].decode().strip()
             made = [
-                Mutation(file, name, node.lineno, kind, before, after, start, end)
+                Mutation(file, name, node.lineno, text, kind, before, after, start, end)
                 for after in dict.fromkeys(new)
                 if after != before
             ]
@@ -147,8 +150,8 @@ class _Changes:
             case ast.FunctionDef():
                 yield from self._block(node.body)
             case ast.If() | ast.While():
-                constants = ["(True)", "(False)"] if isinstance(node, ast.If) else []
-                yield node.test, "branch", [*constants, f"(not ({ast.unparse(node.test)}))"][:2]
+                is_loop = isinstance(node, ast.While)  # which without an end would only be stopped
+                yield node.test, "branch", ["(False)"] if is_loop else ["(True)", "(False)"]
                 yield from self._expression(node.test)
                 yield from self._block([*node.body, *node.orelse])
             case ast.For():
@@ -209,7 +212,8 @@ class _Changes:
             case ast.Constant(value=int(value)):
                 yield node, "constant", [f"({value + 1})", f"({value - 1})"]
             case ast.Constant(value=float(value)):
-                yield node, "constant", [f"({value + 1.0!r})", f"({2.0 * value!r})", f"({-value!r})"]
+                others = {value + 1.0, 2.0 * value, -value} - {value}
+                yield node, "constant", [f"({other!r})" for other in sorted(others)]
             case ast.BinOp():
                 others = SWAPPED.get(type(node.op), ())
                 swapped = [_text(ast.BinOp(node.left, op(), node.right)) for op in others]  # type: ignore[arg-type]
@@ -284,66 +288,3 @@ def _kinds_of_names(definition: ast.stmt) -> dict[str, str]:
             case ast.Subscript(value=ast.Name(id=name)):
                 kinds[name] = "array"
     return {name: kinds[name] for name in names if name not in ("self", "cls", "rng", "_")}
-
-
-STAN_TOKEN = re.compile(
-    r'"[^"]*"|\d+\.\d+|\d+|[A-Za-z_]\w*|\+=|<=|>=|==|!=|&&|\|\||\.\*|\./|[-+*/<>;{}()\[\],=~|:^!?\'%]'
-)
-STAN_SWAPPED = {
-    "+": "-", "-": "+", "*": "/", "/": "*", ".*": "./", "./": ".*", "==": "!=", "!=": "==",
-    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
-}  # fmt: skip
-STAN_TYPES = frozenset({
-    "int", "real", "vector", "row_vector", "matrix", "array", "simplex", "void", "lower", "upper", "data",
-    "parameters", "transformed", "model", "generated", "quantities", "functions", "for", "in", "if", "else",
-    "while", "return", "target",
-})  # fmt: skip
-
-
-def stan_sites(file: str, source: bytes) -> list[Site]:
-    """All sites of a Stan file: operators, whole numbers, names, and statements that add to the density."""
-    text = source.decode()
-    code = re.sub(r"//[^\n]*|/\*.*?\*/|#include[^\n]*", lambda m: " " * len(m[0]), text, flags=re.DOTALL)
-    tokens = list(STAN_TOKEN.finditer(code))
-    known = sorted({token[0] for i, token in enumerate(tokens) if _is_stan_name(tokens, i)})
-    sites: list[Site] = []
-
-    def add(start: int, end: int, kind: str, texts: list[str]) -> None:
-        line = text.count("\n", 0, start) + 1
-        where = [len(text[:position].encode()) for position in (start, end)]
-        before = text[start:end]
-        sites.append(
-            [Mutation(file, file.rpartition("/")[2], line, kind, before, new, *where) for new in texts]
-        )
-
-    for i, token in enumerate(tokens):
-        word = token[0]
-        inside_angles = _declares_bounds(code, token.start())
-        if word in STAN_SWAPPED and not inside_angles:
-            add(*token.span(), "operator", [STAN_SWAPPED[word]])
-        elif word.isdigit() and not inside_angles:
-            add(*token.span(), "constant", [str(int(word) + 1), str(max(int(word) - 1, 0))])
-        elif word == "target" and i + 1 < len(tokens) and tokens[i + 1][0] == "+=":
-            add(token.start(), code.index(";", token.start()) + 1, "statement dropped", [";"])
-        elif _is_stan_name(tokens, i) and word in known and len(known) > 1:
-            add(*token.span(), "name", [name for name in known if name != word])
-    return [site for site in sites if site]
-
-
-def _is_stan_name(tokens: Sequence[re.Match[str]], i: int) -> bool:
-    """Whether a token is a variable that is used: neither declared here nor called."""
-    word = tokens[i][0]
-    if not re.fullmatch(r"[A-Za-z_]\w*", word) or word in STAN_TYPES:
-        return False
-    after = tokens[i + 1][0] if i + 1 < len(tokens) else ""
-    before = tokens[i - 1][0] if i else ""
-    is_declared = before in STAN_TYPES - {"in", "return", "if", "else"} or before in (">", "]")
-    return after != "(" and not is_declared
-
-
-def _declares_bounds(code: str, position: int) -> bool:
-    """Whether a position is in the bounds of a declaration, such as ``<lower=0>``."""
-    line = code[code.rfind("\n", 0, position) + 1 : code.find("\n", position)]
-    return bool(re.match(r"\s*(?:array\[[^\]]*\]\s*)?(?:real|int|vector|matrix|simplex)\s*[<\[]", line)) and (
-        "=" not in line or "lower" in line
-    )

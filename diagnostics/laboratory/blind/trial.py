@@ -1,13 +1,14 @@
-"""One trial: a program before one test, in a process of its own, whose exit code is the answer.
+"""One trial: a program before some tests, in a process of its own, whose exit code is the answer.
 
-``python -m bnpzoo.diagnostics.laboratory.blind.trial TARGET``, where TARGET is a case of the ladder as JSON,
-or ``FILE:NAME``, a subject. Where the file has a function ``verdicts``, this judges the subject.
+``python -m bnpzoo.diagnostics.laboratory.blind.trial TARGET...``, where TARGET is a case of the ladder as
+JSON, or ``FILE:NAME``, a subject. Where the file has a function ``verdicts``, this judges the subject.
 """
 
 import importlib.util
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -59,14 +60,14 @@ def verdicts_on_own(module: ModuleType, thing: Any) -> Iterator[Any]:
     yield geweke(subject, draws=1000, chains=40, transitions=50)
 
 
-def main(target: str) -> int:
-    """Print the verdict that decides."""
-    for verdict in verdicts_of(target):
-        print(verdict)
+def main(targets: Sequence[str]) -> int:
+    """Print verdicts until one decides."""
+    for verdict in chain.from_iterable(map(verdicts_of, targets)):
+        print(verdict, flush=True)
         if not verdict.passed:
             return REJECTED if verdict.status == "rejected" else BROKEN
     return PASSED
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

@@ -49,10 +49,10 @@ function drawMap() {
     const circle = make(
       "g",
       { class: k === state.topic ? "topic chosen" : "topic", "--hue": hue(k), onclick: () => choose(k) },
-      make("title", {}, `topic ${k + 1}: ${topWords(topic, 5).join(", ")}`),
+      make("title", {}, `topic ${k}: ${topWords(topic, 5).join(", ")}`),
       make("circle", { cx: x, cy: y, r: radius.toFixed(2) }),
     );
-    if (radius > 2.4) circle.append(make("text", { x, y }, String(k + 1)));
+    if (radius > 2.4) circle.append(make("text", { x, y }, String(k)));
     map.append(circle);
   });
 }
@@ -73,7 +73,7 @@ function drawList() {
         make(
           "button",
           { type: "button", "data-topic": k, "aria-pressed": k === state.topic, onclick: () => choose(k) },
-          make("span", { class: "number" }, chip(k), String(k + 1)),
+          make("span", { class: "number" }, chip(k), String(k)),
           make("span", { class: "top" }, [...new Set(words)].join(" ")),
           make("span", { class: "size" }, percent.format(topic.share[0])),
           range(topic.share, largest, k),
@@ -127,7 +127,7 @@ function drawWords() {
 function drawTopic() {
   const k = state.topic;
   const topic = data.topics[k];
-  byId("title").replaceChildren(chip(k), `Topic ${k + 1}`);
+  byId("title").replaceChildren(chip(k), `Topic ${k}`);
   byId("about").textContent =
     `${interval(topic.share)} of the tokens; found in ${percent.format(topic.found)} of the draws` +
     (topic.stability === null ? "." : `; ${percent.format(topic.stability)} of its words are alike between chains.`);
@@ -175,19 +175,19 @@ function entry(each, share) {
   return make("li", {}, details);
 }
 
-const summary = (each) => each.topics.map(([j, mean]) => `topic ${j + 1}: ${percent.format(mean)}`).join(", ");
+const summary = (each) => each.topics.map(([j, mean]) => `topic ${j}: ${percent.format(mean)}`).join(", ");
 
 function inside(each) {
   const proportions = make("ul", { class: "proportions" });
   each.topics.forEach(([j, ...share]) =>
     proportions.append(
-      make("li", {}, make("button", { type: "button", onclick: () => choose(j) }, chip(j), `topic ${j + 1}`), ` ${interval(share)}`),
+      make("li", {}, make("button", { type: "button", onclick: () => choose(j) }, chip(j), `topic ${j}`), ` ${interval(share)}`),
     ),
   );
   if (!each.text) return [proportions];
   const text = make("p", { class: "text" });
   each.text.forEach(([w, j, certain]) => {
-    const about = j < 0 ? "a small topic" : `topic ${j + 1}, certain to ${percent.format(certain)}`;
+    const about = j < 0 ? "a small topic" : `topic ${j}, certain to ${percent.format(certain)}`;
     const token = make("span", { title: about, "--certain": certain }, data.words[w]);
     if (j >= 0) token.style.setProperty("--hue", hue(j));
     token.className = j < 0 ? "" : certain < 0.5 ? "token doubtful" : "token";
@@ -208,7 +208,7 @@ function drawNumbers() {
 
 function choose(k) {
   state.topic = k;
-  history.replaceState(null, "", `#topic-${k + 1}`);
+  history.replaceState(null, "", `#topic-${k}`);
   document.querySelectorAll("#list button").forEach((button) => button.setAttribute("aria-pressed", button.dataset.topic === String(k)));
   drawMap();
   drawTopic();
@@ -241,8 +241,8 @@ byId("list").addEventListener("keydown", (event) => {
   }
 });
 
-const asked = Number(/^#topic-(\d+)$/.exec(location.hash)?.[1] ?? 1) - 1;
+const asked = Number(/^#topic-(\d+)$/.exec(location.hash)?.[1] ?? 0);
 drawNumbers();
 drawList();
-choose(asked < data.topics.length && asked >= 0 ? asked : 0);
+choose(asked < data.topics.length ? asked : 0);
 document.body.classList.add("ready");

@@ -50,12 +50,24 @@ def voided(tmp_path, monkeypatch, fingerprints):
             text = file.read_text(encoding="utf-8")
             assert find in text
             file.write_text(text.replace(find, put, 1), encoding="utf-8")
-        closure.forget()
+        forget()
         return {key for key, case in cases().items() if case.fingerprint != fingerprints[key]}
 
     yield voided
     monkeypatch.undo()
-    closure.forget()
+    forget()
+
+
+def forget():
+    """Read all sources anew."""
+    for cached in (
+        closure.module_named,
+        closure._references,
+        closure.closure,
+        closure.digest_of,
+        closure.digest,
+    ):
+        cached.cache_clear()
 
 
 def of(models, rung=None):
@@ -70,6 +82,7 @@ SAYS_NOTHING = (
     ("stan/functions/sticks.stan", "{\n", "{  // a comment\n"),
     ("zoo/models/lda.py", "mixes them in its own proportions", "has its own mixture of them"),
     ("zoo/models/hdp.py", "from dataclasses", "import os\nfrom dataclasses"),
+    ("kernels/lda/documents.py", "    prior: np.ndarray\n", "    prior: object\n"),
     ("zoo/formats/uci.py", "1", "2"),
 )
 
@@ -132,7 +145,7 @@ SMALL = {
 
 @pytest.mark.parametrize(
     ("model", "variant", "topics"),
-    [("lda", "sparse", ""), ("hdp", "forced", "pitman-yor"), ("focused", "exact", "")],
+    [("lda", "sparse", ""), ("hdp", "forced", "pitman-yor")],
 )
 @pytest.mark.parametrize("rung", SMALL)
 def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model, variant, topics, rung):

@@ -104,7 +104,7 @@ def test_topics_come_first_and_contents_lead_to_all(page):
     assert anchors[0] == "topics"
     places = [page.index(f'id="{anchor}"') for anchor in anchors]
     assert places == sorted(places)
-    assert 'id="topic-1"' in page
+    assert 'id="topic-0"' in page
 
 
 def test_it_links_to_the_browser(fits, tmp_path):

@@ -8,6 +8,7 @@ from bnpzoo.diagnostics.topics import (
     documents,
     match_topics,
     number_of_topics,
+    ranked_words,
     representatives,
     tokens,
     topic_words,
@@ -46,7 +47,20 @@ def test_words_are_the_mean_over_draws(matched):
     np.testing.assert_allclose(found.mean.sum(axis=1), 1.0)
     assert found.mean.columns.tolist() == [*"abcde"]
     assert (found.low.to_numpy() <= found.high.to_numpy()).all()
-    assert topic_words(matched, 1).mean.shape == (2, 2)
+    assert topic_words(matched, ids=np.array([[3], [0]])).mean.columns.tolist() == ["a", "d"]
+
+
+def test_ranked_words(matched):
+    found = ranked_words(matched, 2, by="lift")
+    assert found["topic"].tolist() == [0, 0, 1, 1]
+    assert found["rank"].tolist() == [1, 2, 1, 2]
+    assert found["word"].tolist() == ["a", "b", "c", "d"]
+    words = topic_words(matched)
+    for row in found.itertuples():
+        assert row.probability == words.mean.at[row.topic, row.word]
+        assert (row.low, row.high) == (words.low.at[row.topic, row.word], words.high.at[row.topic, row.word])
+        share = np.mean(matched.corpus.vocabulary[matched.corpus.words] == row.word)
+        assert row.lift == pytest.approx(row.probability / share)
 
 
 def test_words_by_relevance_and_lift():

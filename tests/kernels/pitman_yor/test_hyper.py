@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.kernels.pitman_yor import hyper as compiled
-from bnpzoo.kernels.pitman_yor import topics
-from bnpzoo.kernels.toolbox import sides, smoothing
+from bnpzoo.kernels.pitman_yor import topics as compiled_topics
+from bnpzoo.kernels.toolbox import sides as compiled_sides
+from bnpzoo.kernels.toolbox import smoothing
 from bnpzoo.kernels.toolbox.stirling import stirling_ratios
 from scipy import stats
 
-hyper, topics, sides, smoothing = map(load_room(PLAIN_PYTHON), (compiled, topics, sides, smoothing))
+hyper, topics, sides, smoothing = map(
+    load_room(PLAIN_PYTHON), (compiled, compiled_topics, compiled_sides, smoothing)
+)
 FALSE_ALARM_RATE = 1e-5
 
 
@@ -180,3 +183,21 @@ def test_a_new_concentration_that_is_fixed():
     b = np.array([0.7, 0.2])
     hyper.open_b(np.random.default_rng(0), b, 1, np.zeros(2), np.array([1.3]))
     assert b.tolist() == [0.7, 1.3]
+
+
+def concentrations_of_renamed_topics(room):
+    """Of three topics the second has no token, and the third becomes the second."""
+    words = np.array([0, 1, 0, 1])
+    of_sides, of_topics = room(compiled_sides), room(compiled_topics)
+    tokens = of_sides.tokens_of(words, np.array([0, 4]), np.zeros(1), np.array([0, 0, 2, 2]))
+    latents = {"association": words, "b": [0.5, 1.5, 2.5], "a": 0.6, "eta": 0.3}
+    priors = {"b": (1.0, 1.0), "a": (0.0, 0.0), "eta": (0.0, 0.0)}
+    side = of_topics.pitman_yor_topics(tokens, np.zeros(1), 2, 3, 3, latents, priors, np.zeros(1))
+    of_sides.rename_topics(side, np.array([0, -1, 1], np.int32), 2)
+    return side.restaurants.b[:2].tolist()
+
+
+def test_concentrations_follow_their_topics():
+    assert concentrations_of_renamed_topics(load_room(PLAIN_PYTHON)) == [0.5, 2.5]
+    change = Change("pitman_yor/topics.py", "            restaurants.b[new] = restaurants.b[k]\n", "")
+    assert concentrations_of_renamed_topics(load_room(PLAIN_PYTHON, change)) == [0.5, 1.5]

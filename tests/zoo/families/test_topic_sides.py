@@ -49,7 +49,7 @@ def test_attributes_bring_every_argument_of_a_side_back():
         ("hdp", {"topics": 3}, "hdp: topics: expected topics such as .*, found 3"),
         ("hdp", {"topics": "pitman-yor", "a": 1.0}, r"hdp: a: expected a number in \[0, 1\)"),
         ("hdp", {"topics": "pitman-yor", "base": "x"}, "hdp: base: expected one of shared, own, found 'x'"),
-        ("hdp", {"a": 0.5}, "hdp: got an unexpected keyword argument 'a'"),
+        ("hdp", {"a": 0.5}, "hdp: no argument 'a'; there are gamma, alpha, eta"),
         ("lda", {"symmetric": 1}, "lda: symmetric: expected True or False, found 1"),
         ("focused", {"topics": "pitman-yor"}, "focused: topics: its token steps move masks with the words"),
         ("sparse_transfer", {"topics": bnpzoo.PitmanYor()}, "sparse_transfer: topics: its token steps move"),

@@ -8,7 +8,6 @@ Griffiths and Ghahramani (2005).
 
 import numpy as np
 from scipy.special import betaln, logsumexp
-from scipy.stats import binom
 
 
 def log_reach(n_rows: int, epsilon: float) -> np.ndarray:
@@ -18,6 +17,8 @@ def log_reach(n_rows: int, epsilon: float) -> np.ndarray:
     is inf, since infinitely many features are taken by no row. The regularised integral is a binomial tail,
     summed here in log space because it underflows for small epsilon.
     """
+    from scipy.stats import binom  # takes half a second to import
+
     out = np.full(n_rows + 1, np.inf)
     for s in range(1, n_rows + 1):
         tail = logsumexp(binom.logpmf(np.arange(s, n_rows + 1), n_rows, epsilon))

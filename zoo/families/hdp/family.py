@@ -6,7 +6,7 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ....kernels.hdp import documents, tables
+from ....kernels.hdp import documents, sweeps
 from ....kernels.toolbox.sides import State
 from ...contract import Design, Latents, Room
 from ...corpus import Corpus
@@ -16,6 +16,9 @@ from ..collapsed import prior_arrays
 from ..topics import Sampler
 from ..two_sided import TwoSidedModel
 from .sticks import GrowingSticks, log_tables, seat_tokens
+
+WHOLE_TABLES = "whole-tables"
+"""Name of the variant in which tables and topics move, too."""
 
 
 class HdpFamily(TwoSidedModel):
@@ -127,9 +130,17 @@ class HdpFamily(TwoSidedModel):
         if not self.topics.moves_whole_tables:
             return of_topics
         return {
-            "whole-tables": Sampler("sparse, and whole tables of documents move", _whole_tables),
+            WHOLE_TABLES: Sampler("sparse; and whole tables and topics move", _whole_tables),
             **of_topics,
         }
+
+    @override
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """See `Model.memory_of_chain`; customers of the root are at most as many as there are tokens."""
+        found = super().memory_of_chain(corpus, variant)
+        if (variant or next(iter(self.samplers))) == WHOLE_TABLES:
+            found["tables and customers"] = 48 * corpus.n_tokens
+        return found
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:
@@ -157,7 +168,7 @@ class HdpFamily(TwoSidedModel):
 
 
 def _whole_tables(room: Room) -> Callable[..., bool]:
-    return room(tables).table_sweep
+    return room(sweeps).sweep
 
 
 def _with_rest(sticks: np.ndarray, used: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ class PitmanYor(TopicSide):
     stan_folder: ClassVar[str] = "topics/pitman_yor"
 
     eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
-    b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, prior=Gamma(2.0, 1.2), benchmark=10.0)
+    b: Hyperparameter = setting(Gamma(1.0, 0.001), fixed=1.3, prior=Gamma(4.0, 4.0), benchmark=10.0)
     a: Hyperparameter = setting(0.7, range=DISCOUNT, fixed=0.6, prior=Beta(2.0, 3.0), benchmark=0.7)
     base: Base = "shared"
     transformed: bool = False

@@ -1,0 +1,5 @@
+"""``python -m bnpzoo``: the command line."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,57 @@
+"""``bnpzoo convert``: a corpus in another format."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import say
+from .inputs import (
+    CorpusFile,
+    Delimiter,
+    Encoding,
+    MaxDf,
+    MaxFeatures,
+    MinDf,
+    StopWords,
+    TextColumn,
+    TokenPattern,
+    read_corpus,
+    text_options,
+)
+
+OutFile = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        help="Where to write the corpus: .npz, which holds all of it; .ldac or docword.X, which hold words, "
+        "counts and, in a file beside them, the vocabulary.",
+    ),
+]
+
+
+def convert(
+    corpus_file: CorpusFile,
+    out_file: OutFile,
+    stop_words: StopWords = "english",
+    min_df: MinDf = "2",
+    max_df: MaxDf = "1.0",
+    max_features: MaxFeatures = None,
+    token_pattern: TokenPattern = None,
+    text_column: TextColumn = "text",
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+) -> None:
+    """Write a corpus in another format: text as .npz, or LDA-C and UCI bags of words for other programs."""
+    from ..zoo.formats import write_corpus
+
+    options = text_options(
+        stop_words=stop_words, min_df=min_df, max_df=max_df, max_features=max_features,
+        token_pattern=token_pattern, text_column=text_column, encoding=encoding, delimiter=delimiter,
+    )  # fmt: skip
+    corpus = read_corpus(corpus_file, options=options)
+    write_corpus(corpus, out_file)
+    say(
+        f"Wrote {out_file}: {corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, "
+        f"{corpus.n_words:,} words."
+    )

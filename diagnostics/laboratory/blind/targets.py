@@ -1,0 +1,334 @@
+"""What a blind audit takes apart: a model of the package, or somebody's own sampler; and its trials."""
+
+import ast
+import hashlib
+import json
+import os
+import re
+import shutil
+import tomllib
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ....zoo.models import MODELS, combinations
+from .. import closure
+from ..ladder import Case, stan_tokens
+from ..validate import cases_of
+from .changes import Mutation, Site, python_sites
+from .stan_changes import stan_sites
+
+EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+"""Mutants of the package that are argued to change no law, with a line of reason each."""
+
+RUNGS = (("joint", "oracle"), ("sequential", "geweke"))
+"""What mutants of a model climb, at budget ``ci``, by process; calibration and references are too dear."""
+
+LAW = ("kernels/", "zoo/models/", "zoo/families/", "zoo/toolbox/", "zoo/priors.py", "stan/")
+NO_LAW = ("kernels/toolbox/jit.py", "zoo/models/__init__.py")
+"""Where the law of a model is written, and where not; checks and sizes of memory say nothing of it either."""
+
+ASIDE = ("check", "_check", "memory_of")
+
+OUTSIDE = ("tests/golden", "tests/fuzz", "tests/cli", "tests/test_", "tests/models", "tests/diagnostics")
+"""Tests that say nothing of the law of a model, or not of this one; golden draws notice any change at all."""
+
+STAN = "tests/zoo/test_stan.py"
+OF_REFERENCES = re.compile("stan|bridge|references")
+"""Tests of the Stan programs, and names of all files with tests of references."""
+
+SLACK, LEAST_LIMIT = 6.0, 120.0
+"""A trial may take so many times what it takes with the right program, and at least so many seconds."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One test of a program.
+
+    Attributes
+    ----------
+    name : str
+    arguments : tuple of str
+        Of Python.
+    sees : (mutation) -> bool
+        Whether the outcome can depend on a change.
+    seconds : float
+        That it takes with the right program.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    sees: Callable[[Mutation], bool] = lambda mutation: True
+    seconds: float = 0.0
+
+    @property
+    def is_pytest(self) -> bool:
+        """Whether it is a file of tests."""
+        return self.arguments[1] == "pytest"
+
+    @property
+    def limit(self) -> float:
+        """Seconds after which it is stopped."""
+        return max(LEAST_LIMIT, SLACK * self.seconds)
+
+
+class Target(ABC):
+    """A program that is audited.
+
+    Attributes
+    ----------
+    name : str
+    equivalent : mapping of str to str
+        Reasons by `Mutation.key`.
+    """
+
+    name: str
+    equivalent: dict[str, str] = {}  # noqa: RUF012 (never changed)
+
+    @cached_property
+    @abstractmethod
+    def sites(self) -> list[Site]:
+        """All places that can be changed."""
+
+    @abstractmethod
+    def copy(self, folder: Path) -> Path:
+        """Write a copy of the program into a folder; return where mutations' paths start."""
+
+    @abstractmethod
+    def trials(self) -> list[Trial]:
+        """Return what mutants are put before."""
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Return variables of the environment of a trial in a copy."""
+        quiet = {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+        return os.environ | quiet | {"NUMBA_DISABLE_JIT": "1", "NUMBA_CACHE_DIR": str(folder / ".cache")}
+
+    @property
+    @abstractmethod
+    def law(self) -> str:
+        """Hash of the program, whatever is written beside it."""
+
+    @property
+    def digest(self) -> str:
+        """Hash of what outcomes depend on beside the mutation: the program and the tests."""
+        told = [repr([site[0] for site in self.sites]), self.law]
+        told += [repr(trial.arguments) for trial in self.trials()]
+        tests = [closure.PACKAGE / trial.name for trial in self.trials() if trial.is_pytest]
+        told += [path.read_text(encoding="utf-8") for path in tests]
+        return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+
+
+class OwnSampler(Target):
+    """Somebody's own sampler, in one Python file: what is named, and all in the file that it names in turn.
+
+    Parameters
+    ----------
+    target : str
+        ``FILE:NAME``; see `trial`.
+
+    Raises
+    ------
+    ValueError
+        There is no such file.
+    """
+
+    def __init__(self, target: str):
+        self.name = target
+        self.file = Path(target.rpartition(":")[0]).resolve()
+        self.attribute = target.rpartition(":")[2]
+        if self.file.suffix != ".py" or not self.file.is_file():
+            raise ValueError(f"{self.file}: expected a Python file")
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """All places of the sampler; what only judges it is left as it is."""
+        source = self.file.read_bytes()
+        used = _used_by(self.attribute, ast.parse(source))
+        return python_sites(self.file.name, source, lambda name: name.partition(".")[0] in used)
+
+    @property
+    def law(self) -> str:
+        """See `Target.law`; with the Python files beside it."""
+        files = sorted(self.file.parent.glob("*.py"))
+        return hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+    def copy(self, folder: Path) -> Path:
+        """Copy the Python files beside it, too, which it may import."""
+        for path in self.file.parent.glob("*.py"):
+            shutil.copy(path, folder)
+        return folder
+
+    def trials(self) -> list[Trial]:
+        """One trial: whatever the target has to say."""
+        module = f"{__package__}.trial"
+        return [Trial("verdicts", ("-m", module, f"{self.file.name}:{self.attribute}"))]
+
+
+def _used_by(name: str, module: ast.Module) -> set[str]:
+    """Names of the definitions of a module that one of them needs, itself among them."""
+    definitions: dict[str, ast.stmt] = {}
+    for statement in module.body:
+        match statement:
+            case ast.FunctionDef(name=own) | ast.ClassDef(name=own):
+                definitions[own] = statement
+            case ast.Assign(targets=[ast.Name(id=own)]):
+                definitions[own] = statement
+    used, waiting = set(), {name} & definitions.keys()
+    while waiting:
+        used |= waiting
+        nodes = [node for own in waiting for node in ast.walk(definitions[own])]
+        waiting = {node.id for node in nodes if isinstance(node, ast.Name)} & definitions.keys() - used
+    return used
+
+
+class PackageModel(Target):
+    """A model of the package: kernel, adapter, generator, density, references and Stan program.
+
+    Parameters
+    ----------
+    model_id : str
+    topics, options : str
+        See `Case`.
+    """
+
+    def __init__(self, model_id: str, topics: str = "", options: str = ""):
+        self.cases = cases_of(model_id, topics=topics, options=options)
+        self.full = cases_of(model_id, budget="full", topics=topics, options=options)
+        self.name = self.cases[0].name_of_model
+        self.equivalent = {
+            f"{where}: {change}": reason
+            for where, changes in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).items()
+            for change, reason in changes.items()
+        }
+
+    @cached_property
+    def definitions(self) -> frozenset[closure.Name]:
+        """All that any verdict on the model depends on."""
+        return frozenset().union(*(case.definitions for case in self.full))
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """All places where its law is written."""
+        names: dict[str, set[str]] = {}
+        for name in self.definitions:
+            names.setdefault(closure.path_of(name.module), set()).add(name.name)
+        found: list[Site] = []
+        for file in sorted(names):
+            if file.startswith(LAW) and file not in NO_LAW:
+                wanted = {name for name in names[file] if not name.rpartition(".")[2].startswith(ASIDE)}
+                found += python_sites(file, (closure.PACKAGE / file).read_bytes(), wanted.__contains__)
+        for file in self.stan_files():
+            found += stan_sites(file, (closure.PACKAGE / file).read_bytes())
+        return found
+
+    @property
+    def law(self) -> str:
+        """See `Target.law`."""
+        reference = self.cases[0].model_as_told().reference
+        stan = "" if reference is None else stan_tokens(reference)
+        told = closure.digest(self.definitions) + stan
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    def stan_files(self) -> list[str]:
+        """Return the Stan program and what it includes."""
+        reference = self.cases[0].model_as_told().reference
+        if reference is None:
+            return []
+        waiting, found = [f"{reference.stan_program}.stan"], []
+        folders = ("", *(f"{folder}/" for folder in reference.stan_includes))
+        while waiting:
+            path = waiting.pop()
+            file = next(f"stan/{f}{path}" for f in folders if (closure.PACKAGE / f"stan/{f}{path}").is_file())
+            if file not in found:
+                found.append(file)
+                text = (closure.PACKAGE / file).read_text(encoding="utf-8")
+                waiting += re.findall(r"^ *#include (\S+)", text, flags=re.MULTILINE)
+        return sorted(found)
+
+    def copy(self, folder: Path) -> Path:
+        """Copy the package, and its tests where they are."""
+        package = folder / "bnpzoo"
+        for path in closure.PACKAGE.iterdir():
+            if path.name in ("kernels", "zoo", "diagnostics", "estimators", "stan", "cli", "tests"):
+                shutil.copytree(path, package / path.name)
+            elif path.is_file() and path.suffix in (".py", ".toml", ".typed", ""):
+                package.mkdir(exist_ok=True)
+                shutil.copy2(path, package)
+        return package
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Put the copy in the place of the package."""
+        return super().environment(folder) | {"PYTHONPATH": str(folder)}
+
+    def trials(self) -> list[Trial]:
+        """Rungs of all variants, and tests: those that name the module, and those of the model."""
+        rungs = []
+        for own in RUNGS:
+            cases = sorted((c for c in self.cases if c.rung in own), key=lambda case: own.index(case.rung))
+            told = [json.dumps(asdict(case)) for case in cases]
+            rungs.append(
+                Trial(
+                    " and ".join(own),
+                    ("-m", f"{__package__}.trial", *told),
+                    lambda mutation, cases=cases: any(_is_of(mutation, case) for case in cases),
+                )
+            )
+        return rungs + self._tests()
+
+    def _tests(self) -> list[Trial]:
+        """Return tests of the model, of its references, and those that name the module that is changed."""
+        folder = closure.PACKAGE / "tests"
+        own = self.cases[0].model
+        topics = self.cases[0].topics
+        others = [name for name in MODELS if own in name and name != own]
+        sides = [] if topics else [side for model, side in combinations() if model == own and side]
+        chosen = " and ".join([own, *filter(None, [topics]), *(f"not {name}" for name in others + sides)])
+        found = []
+        for path in sorted(folder.rglob("test_*.py")):
+            file = path.relative_to(closure.PACKAGE).as_posix()
+            if file == f"tests/models/test_{own}.py":
+                found.append(_pytest(file, "", _is_python))
+            elif file == "tests/models/test_models.py":
+                found.append(_pytest(file, chosen, _is_python))
+            elif OF_REFERENCES.search(path.name):
+                twins = " and twins and not pystan" if file == STAN else ""  # one program, on one Stan
+                found.append(_pytest(file, chosen + twins, _is_of_references))
+            elif not file.startswith(OUTSIDE):
+                named = _imported(path.read_text(encoding="utf-8"))
+                found.append(_pytest(file, "", lambda m, named=named: _module(m) in named))
+        return found
+
+
+def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool]) -> Trial:
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no")
+    return Trial(file, ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ())), sees)
+
+
+def _module(mutation: Mutation) -> str:
+    return mutation.file.removesuffix(".py").replace("/", ".")
+
+
+def _imported(text: str) -> set[str]:
+    """Modules of the package that a test imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bnpzoo."):
+            base = (node.module or "").removeprefix("bnpzoo.")
+            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def _is_of(mutation: Mutation, case: Case) -> bool:
+    owner = mutation.definition.rpartition(".")[0]
+    names = {closure.Name(_module(mutation), name) for name in (mutation.definition, owner)}
+    return bool(names & case.definitions)
+
+
+def _is_python(mutation: Mutation) -> bool:
+    return mutation.file.endswith(".py")
+
+
+def _is_of_references(mutation: Mutation) -> bool:
+    return not mutation.file.startswith("kernels/")

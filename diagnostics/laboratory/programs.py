@@ -1,0 +1,120 @@
+"""A NumPyro program of anybody's as a subject: calibration of models that are no topic models."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpyro import handlers
+from numpyro.infer import MCMC, NUTS
+from numpyro.infer.util import log_density
+
+from .subject import BrokenSubject
+
+BLOCK = 50
+"""Iterations of NUTS at once."""
+
+
+class NumpyroProgram:
+    """A NumPyro program and NUTS as a `Subject`.
+
+    A chain starts where NUTS starts it, and tunes itself before its first draw. So `agrees_with_oracle` and
+    `sbc` can judge it, which throw the beginning of a chain away, and `geweke` and `sequential` cannot.
+
+    Parameters
+    ----------
+    program : callable
+        With a keyword argument for each observed site, of the site's name, that is None by default: then the
+        site is sampled. All other sites that are sampled are continuous.
+    observed : sequence of str
+        Names of the observed sites.
+    arguments : mapping of str to object, optional
+        All other arguments of the program, by keyword.
+    tune : int
+        Iterations of NUTS before the first draw.
+    name : str, optional
+        Under which it is reported; that of the program unless given.
+    """
+
+    starts_by_itself = True
+
+    def __init__(
+        self,
+        program: Callable[..., Any],
+        observed: Sequence[str],
+        arguments: Mapping[str, Any] | None = None,
+        tune: int = 200,
+        name: str | None = None,
+    ):
+        self.program = partial(program, **(arguments or {}))  # fixed when the program is compiled
+        self.observed = tuple(observed)
+        self.tune = tune
+        self.name = name or program.__name__
+
+    def draw_latents(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Draw what is not observed from the prior."""
+        sites = self._sites(rng, {})
+        missing = [name for name in self.observed if name not in sites]
+        if missing:
+            raise ValueError(f"{self.name}: expected a site {missing[0]!r}, which is observed")
+        return {name: value for name, value in sites.items() if name not in self.observed}
+
+    def draw_data(self, rng: np.random.Generator, latents: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Draw the observed sites given all others."""
+        sites = self._sites(rng, latents)
+        return {name: sites[name] for name in self.observed}
+
+    def transition(self, rng: np.random.Generator, latents: Any, data: Any) -> Any:
+        """Refuse: there is no transition from given latents."""
+        raise BrokenSubject("NUTS tunes itself, and cannot start from given latents")
+
+    def transitions(
+        self, rng: np.random.Generator, latents: Any, data: Mapping[str, Any]
+    ) -> Iterator[dict[str, np.ndarray]]:
+        """Latents after each iteration of NUTS, once it is tuned; `latents` are not looked at."""
+        chain = self._chain
+        chain.post_warmup_state = None
+        while True:
+            chain.run(_key(rng), **data)
+            chain.post_warmup_state = state = chain.last_state
+            draws = {site: np.asarray(values) for site, values in chain.get_samples().items()}
+            for i in range(BLOCK):
+                yield {site: values[i] for site, values in draws.items()}
+            chain.post_warmup_state = state  # another data set may have had its turn
+
+    def quantities(self, latents: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """All latents, and the log density of latents and data."""
+        found = {name: np.asarray(latents[name]) for name in sorted(latents)}
+        return found | {"log_joint": np.asarray(self._log_joint(dict(latents), dict(data)))}
+
+    def _sites(self, rng: np.random.Generator, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        program = handlers.seed(handlers.substitute(self.program, data=dict(given)), _key(rng))
+        trace = handlers.trace(program).get_trace()
+        return {
+            name: np.asarray(site["value"])
+            for name, site in trace.items()
+            if site["type"] == "sample" and not site["is_observed"]
+        }
+
+    @cached_property
+    def _chain(self) -> MCMC:
+        return MCMC(
+            NUTS(self.program),
+            num_warmup=self.tune,
+            num_samples=BLOCK,
+            progress_bar=False,
+            jit_model_args=True,
+        )
+
+    @cached_property
+    def _log_joint(self) -> Callable[[dict[str, Any], dict[str, Any]], jax.Array]:
+        def log_joint(latents: dict[str, Any], data: dict[str, Any]) -> jax.Array:
+            return jnp.asarray(log_density(self.program, (), data, latents)[0])
+
+        return jax.jit(log_joint)
+
+
+def _key(rng: np.random.Generator) -> jax.Array:
+    return jax.random.key(int(rng.integers(2**31)))

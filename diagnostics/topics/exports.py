@@ -1,0 +1,29 @@
+"""Topics of a fit in the form of other programs."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from .documents import documents
+from .matching import MatchedTopics, match_topics
+from .summaries import word_probabilities
+
+
+def to_pyldavis(fit: xr.DataTree | MatchedTopics) -> dict[str, Any]:
+    """Arguments of ``pyLDAvis.prepare``, by name: posterior means of topics and documents, and the counts.
+
+    Topics keep their numbers by ``pyLDAvis.prepare(**arguments, sort_topics=False, start_index=0)``.
+    Proportions of a document are scaled to a sum of 1, and documents without tokens are left out.
+    """
+    matched = match_topics(fit)
+    corpus = matched.corpus
+    filled = corpus.doc_lengths > 0
+    proportions = documents(matched).mean.to_numpy()[filled]
+    return {
+        "topic_term_dists": word_probabilities(matched),
+        "doc_topic_dists": proportions / proportions.sum(axis=1, keepdims=True),
+        "doc_lengths": corpus.doc_lengths[filled],
+        "vocab": corpus.vocabulary,
+        "term_frequency": np.bincount(corpus.words, minlength=corpus.n_words),
+    }

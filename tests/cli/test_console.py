@@ -1,0 +1,43 @@
+"""Tables on a terminal of 80 columns."""
+
+import io
+
+import pytest
+from bnpzoo.cli import console
+from rich.console import Console
+
+
+@pytest.fixture
+def printed(monkeypatch):
+    """Print a table; return its lines."""
+
+    def printed(*arguments):
+        text = io.StringIO()
+        monkeypatch.setattr(console, "out", Console(file=text, width=80))
+        console.print_table(*arguments)
+        return text.getvalue().splitlines()
+
+    return printed
+
+
+def test_words_are_whole(printed):
+    labels = ["kernel (sparse)", "numpyro (T=8)", "stan (T=8)"]
+    row = ["mean_log_strength", 0.98771, -0.96482e-3, -1234.5, 2.304, 1.016, "inconclusive"]
+    lines = printed("Means", ["quantity", *labels, "apart (MCSE)", "R-hat", "verdict"], [row])
+    assert max(map(len, lines)) <= 80
+    assert {"(sparse)", "numpyro", "R-hat", "verdict"} <= {word for line in lines for word in line.split()}
+    assert lines[-1].split() == [
+        "mean_log_strength",
+        "0.9877",
+        "-0.0009648",
+        "-1234",
+        "2.304",
+        "1.016",
+        row[-1],
+    ]
+
+
+def test_a_word_that_is_longer_than_the_terminal(printed):
+    lines = printed("Topics", ["topic", "words"], [[1, "a " * 60 + "x" * 300]])
+    assert max(map(len, lines)) <= 80
+    assert sum(line.count("x") for line in lines) == 300

@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+from bnpzoo.zoo.formats import TextOptions, read_corpus
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.csv"
+    path.write_text("text,year\nthe cat and the dog,1999\na dog; a cat; a dog,2001\n")
+    return path
+
+
+@pytest.mark.parametrize("name", ["c.npz", "c.ldac", "docword.c"])
+def test_text_for_other_programs(run, text, tmp_path, name):
+    result = run("convert", text, "--out", tmp_path / name)
+    assert result.exit_code == 0, result.output
+    assert "2 documents, 5 tokens, 2 words" in result.stdout
+    found, expected = read_corpus(tmp_path / name), read_corpus(text, options=TextOptions())
+    np.testing.assert_array_equal(found.counts(), expected.counts())
+    np.testing.assert_array_equal(found.vocabulary, ["cat", "dog"])
+    assert ("year" in found.covariates) == (name == "c.npz")
+
+
+def test_options_of_text(run, text, tmp_path):
+    assert run("convert", text, "--out", tmp_path / "c.npz", "--stop-words", "none").exit_code == 0
+    assert read_corpus(tmp_path / "c.npz").vocabulary.tolist() == ["cat", "dog"]
+    assert (
+        run("convert", text, "--out", tmp_path / "c.npz", "--max-df", "0.5", "--min-df", "1").exit_code == 2
+    )
+    assert run("convert", text, "--out", tmp_path / "c.xyz").exit_code == 2

@@ -1,0 +1,122 @@
+"""From texts to topics, documents and new documents."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+FAST = ("--set", "n_topics=2", "--tune", 20, "--draws", 20, "--chains", 2)
+
+
+@pytest.fixture(scope="module")
+def texts(folder):
+    """Forty documents of two kinds, with words that say nothing."""
+    path = folder / "texts.csv"
+    kinds = ("the moon and the star orbit 1999", "the salt of the oven and butter")
+    path.write_text("body\n" + "".join(f"{kinds[d % 2]} w{d}\n" for d in range(40)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def fit_of_texts(run, texts, folder):
+    out = folder / "texts.nc"
+    result = run("fit", "lda", texts, "--text-column", "body", *FAST, "--out", out)
+    assert result.exit_code == 0, result.output
+    return out, result
+
+
+def test_what_was_dropped_is_said(fit_of_texts):
+    _, result = fit_of_texts
+    assert "dropped 3 stop words" in result.stderr
+    assert "40 words that are too rare or too common" in result.stderr
+
+
+def test_fit_says_verdict_topics_and_what_to_do_next(fit_of_texts):
+    out, result = fit_of_texts
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= max(80, len(lines[0]), len(lines[-1]))
+    for words in ("to look at first", "stability", "Occupied topics", f"Next: bnpzoo topics {out}"):
+        assert words in result.stdout
+    assert {"moon", "orbit", "star", "butter"} <= set(result.stdout.split())
+    assert "the" not in result.stdout.split("Topics")[1].split("Occupied")[0].split()
+
+
+def test_topics(run, fit_of_texts, tmp_path):
+    out, _ = fit_of_texts
+    result = run("topics", out, "--words", 3, "--by", "relevance", "--csv", tmp_path / "t.csv", "--topics", 1)
+    assert result.exit_code == 0, result.output
+    assert "and 1 smaller ones: --topics 2" in result.stdout
+    assert pd.read_csv(tmp_path / "t.csv")["rank"].tolist() == [1, 2, 3] * 2
+    found = json.loads(run("topics", out, "--words", 3, "--json").stdout)
+    assert [topic["topic"] for topic in found] == [0, 1]
+    assert found[0]["words"][0].keys() >= {"word", "probability", "low", "high", "lift"}
+    assert run("topics", out, "--csv", tmp_path / "t.pdf").exit_code == 2
+
+
+def test_arguments_of_pyldavis(run, fit_of_texts, tmp_path):
+    out, _ = fit_of_texts
+    result = run("topics", out, "--pyldavis", tmp_path / "vis.json")
+    assert result.exit_code == 0, result.output
+    found = {name: np.array(value) for name, value in json.loads((tmp_path / "vis.json").read_text()).items()}
+    assert found["topic_term_dists"].shape == (2, found["vocab"].size)
+    assert found["doc_topic_dists"].shape == (40, 2)
+    for name in ("topic_term_dists", "doc_topic_dists"):
+        np.testing.assert_allclose(found[name].sum(axis=1), 1.0)
+    assert found["doc_lengths"].sum() == found["term_frequency"].sum() == 120
+
+
+def test_documents_and_new_documents(run, fit_of_texts, texts, tmp_path):
+    out, _ = fit_of_texts
+    result = run("documents", out, "--documents", 2, "--csv", tmp_path / "d.csv")
+    assert result.exit_code == 0, result.output
+    assert "and 38 more" in result.stdout
+    own = pd.read_csv(tmp_path / "d.csv")
+    assert own.columns[:4].tolist() == ["document", "topic 0", "topic 0 low", "topic 0 high"]
+    result = run("transform", out, texts, "--csv", tmp_path / "n.csv")
+    assert result.exit_code == 0, result.output
+    assert "the fit knows 120 of 160 tokens" in result.stderr
+    new = pd.read_csv(tmp_path / "n.csv")
+    assert abs(own["topic 0"] - new["topic 0"]).max() < 0.1
+    as_json = json.loads(run("transform", out, texts, "--json").stdout)
+    assert len(as_json) == 40
+    assert as_json[0].keys() == {"document", "mean", "low", "high"}
+
+
+def test_new_documents_of_other_words(run, fit_of_texts, tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("body\nnothing known here moon\n")
+    result = run("transform", fit_of_texts[0], path)
+    assert result.exit_code == 2
+    assert "the fit knows 1 of" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--min-df", "x"), "--min-df: expected a number of documents, or a share"),
+        (("--max-df", "1.5"), "--max-df: expected a number of documents"),
+        (("--stop-words", "nowhere.txt"), "nowhere.txt: No such file"),
+        (("--min-df", "41"), "vectorizer: "),
+        (("--token-pattern", "("), "vectorizer: "),
+        (("--encoding", "latein"), "encoding: expected one that Python knows"),
+    ],
+)
+def test_options_that_are_wrong(run, texts, options, message):
+    result = run("fit", "lda", texts, "--text-column", "body", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_options_of_text_are_not_for_counts(run, corpus_file):
+    result = run("fit", "lda", corpus_file, "--min-df", "3")
+    assert result.exit_code == 2
+    assert "holds counts; --min-df and the like are for text" in result.stderr
+
+
+def test_stop_words_of_ones_own(run, texts, tmp_path):
+    path = tmp_path / "stop.txt"
+    path.write_text("moon\nstar orbit\n")
+    result = run("fit", "lda", texts, "--text-column", "body", "--stop-words", path, "--json", *FAST)
+    assert result.exit_code == 0, result.output
+    assert "dropped 3 stop words (60 tokens)" in result.stderr

@@ -1,0 +1,61 @@
+"""A NumPyro program as a subject: a normal mean, whose posterior is known."""
+
+from itertools import islice
+
+import numpy as np
+import numpyro
+import pytest
+from bnpzoo.diagnostics.laboratory.programs import NumpyroProgram
+from bnpzoo.diagnostics.laboratory.sbc import sbc
+from numpyro import distributions as dist
+from scipy import stats
+
+
+def right(n, y=None):
+    mu = numpyro.sample("mu", dist.Normal(0.0, 1.0))
+    with numpyro.plate("data", n):
+        numpyro.sample("y", dist.Normal(mu, 1.0), obs=y)
+
+
+def wrong(n, y=None):
+    mu = numpyro.sample("mu", dist.Normal(0.0, 1.0))
+    with numpyro.plate("data", n):
+        numpyro.sample("y", dist.Normal(mu, 1.0 if y is None else 0.3), obs=y)
+
+
+def subject(program):
+    return NumpyroProgram(program, ["y"], {"n": 3}, tune=100)
+
+
+def test_what_it_draws_and_measures():
+    own, rng = subject(right), np.random.default_rng(0)
+    latents = own.draw_latents(rng)
+    data = own.draw_data(rng, latents)
+    assert latents.keys() == {"mu"}
+    assert data["y"].shape == (3,)
+    expected = stats.norm.logpdf(latents["mu"]) + stats.norm.logpdf(data["y"], latents["mu"]).sum()
+    assert own.quantities(latents, data)["log_joint"] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.heavy
+def test_its_chain_has_the_posterior_as_its_law():
+    own, rng = subject(right), np.random.default_rng(0)
+    y = {"y": np.array([1.0, 2.0, 0.0], np.float32)}
+    draws = np.array([moved["mu"] for moved in islice(own.transitions(rng, None, y), 1000)])
+    # The posterior is N(3/4, 1/4). 5 standard errors of a chain with at least 150 effective draws.
+    assert abs(draws.mean() - 0.75) < 5 * 0.5 / np.sqrt(150)
+    assert abs(draws.std() - 0.5) < 5 * 0.5 / np.sqrt(300)
+
+
+def test_a_site_that_is_not_there():
+    own = NumpyroProgram(right, ["x"], {"n": 3})
+    with pytest.raises(ValueError, match="right: expected a site 'x', which is observed"):
+        own.draw_latents(np.random.default_rng(0))
+
+
+@pytest.mark.heavy
+def test_calibration():
+    """A false alarm has a probability of 1e-5; so much does the wrong program understate its errors."""
+    verdicts = {p.__name__: sbc(subject(p), replications=60, draws=15, thin=2) for p in (right, wrong)}
+    assert verdicts["right"].passed, verdicts["right"]
+    assert verdicts["wrong"].status == "rejected", verdicts["wrong"]

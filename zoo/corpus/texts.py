@@ -1,0 +1,102 @@
+"""Tokens of texts, through scikit-learn's vectoriser, and what it dropped of them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .fields import CorpusError
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+
+class Dropped(NamedTuple):
+    """What became of the words of some texts.
+
+    Attributes
+    ----------
+    n_tokens, n_words : int
+        Before anything was dropped.
+    stop_tokens, stop_words : int
+        Tokens and words that were on the list of stop words.
+    other_tokens, other_words : int
+        Those that were not, and are not in the vocabulary: too rare, or in too many documents.
+    """
+
+    n_tokens: int
+    n_words: int
+    stop_tokens: int
+    stop_words: int
+    other_tokens: int
+    other_words: int
+
+    def __str__(self) -> str:
+        left = self.n_tokens - self.stop_tokens - self.other_tokens
+        return (
+            f"kept {left:,} of {self.n_tokens:,} tokens; dropped {self.stop_words:,} stop words "
+            f"({self.stop_tokens:,} tokens) and {self.other_words:,} words that are too rare or too common "
+            f"({self.other_tokens:,} tokens)"
+        )
+
+
+def tokens_of_texts(texts: Iterable[Any], vectorizer: "CountVectorizer | None" = None) -> dict[str, Any]:
+    """Fields of the corpus of some texts; see `Corpus.from_texts`."""
+    from sklearn.base import clone  # slow to import, and only text needs it
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = checked_texts(texts)
+    chosen: Any = CountVectorizer() if vectorizer is None else clone(vectorizer)
+    if texts and not isinstance(texts[0], str):
+        if vectorizer is not None:
+            raise CorpusError("vectorizer: expected none, as the texts have been split into tokens")
+        chosen.set_params(analyzer=_as_it_is)
+    try:
+        chosen.fit(texts)
+    except (ValueError, re.error) as error:
+        raise CorpusError(f"vectorizer: {error}") from None
+    analyse, id_of = chosen.build_analyzer(), chosen.vocabulary_
+    documents = [[id_of[token] for token in analyse(text) if token in id_of] for text in texts]
+    lengths = [len(document) for document in documents]
+    return {
+        "words": np.concatenate([np.zeros(0, np.int32), *(np.array(ids, np.int32) for ids in documents)]),
+        "doc_ptr": np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+        "vocabulary": np.array(chosen.get_feature_names_out(), dtype=str),
+        "in_order": tuple(chosen.ngram_range) == (1, 1),
+    }
+
+
+def dropped(texts: Iterable[str], vectorizer: "CountVectorizer", vocabulary: np.ndarray) -> Dropped:
+    """Count what is missing from a vocabulary, str (V,), that a vectoriser of single words chose."""
+    prepare, split = vectorizer.build_preprocessor(), vectorizer.build_tokenizer()
+    counts = Counter(token for text in texts for token in split(prepare(text)))
+    stop_words = counts.keys() & frozenset(vectorizer.get_stop_words() or ())
+    others = counts.keys() - stop_words - set(vocabulary.tolist())
+    return Dropped(
+        counts.total(),
+        len(counts),
+        sum(counts[word] for word in stop_words),
+        len(stop_words),
+        sum(counts[word] for word in others),
+        len(others),
+    )
+
+
+def checked_texts(texts: Iterable[Any]) -> list[Any]:
+    """List of texts or of lists of tokens; CorpusError for the first that is not as it should be."""
+    if isinstance(texts, str):
+        raise CorpusError("texts: expected a sequence of documents, found one text")
+    texts = list(texts)
+    is_split = bool(texts) and isinstance(texts[0], list | tuple)
+    for i, text in enumerate(texts):
+        if is_split and not (isinstance(text, list | tuple) and all(isinstance(t, str) for t in text)):
+            raise CorpusError(f"texts[{i}]: expected a list of tokens, found {text!r}")
+        if not is_split and not isinstance(text, str):
+            raise CorpusError(f"texts[{i}]: expected text, found {text!r}")
+    return texts
+
+
+def _as_it_is(tokens: list[str]) -> list[str]:
+    return tokens
