@@ -119,8 +119,8 @@ def fit(
     corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
     seconds = seconds_of(within)
     check(
-        model, corpus, backend, variant=variant, truncation=truncation, start=start, checkpoint=checkpoint,
-        resume=resume,
+        model, corpus, backend, variant=variant, truncation=truncation, start=start, until=until,
+        within=seconds, checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
     if out_file is not None:
         check_writable(out_file, expected_size(corpus, chains, draws))
