@@ -10,13 +10,10 @@ from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
 from ...zoo.toolbox.draws import draw_dirichlet
 from .matching import MatchedTopics, match_topics
-from .summaries import Summary, tails
+from .summaries import SAMPLES, Summary, tails
 
 BLOCK = 1024
 """Documents whose draws are held at once."""
-
-SAMPLES = 200
-"""Draws of topic proportions behind an interval, at least."""
 
 
 def documents(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9, seed: int = 0) -> Summary:

@@ -9,9 +9,9 @@ import xarray as xr
 
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
-from .documents import BLOCK, SAMPLES, draw_proportions, relabelled, summary_of_documents
+from .documents import BLOCK, draw_proportions, relabelled, summary_of_documents
 from .matching import MatchedTopics, match_topics
-from .summaries import Summary, tails
+from .summaries import SAMPLES, Summary, tails
 
 
 def transform(
