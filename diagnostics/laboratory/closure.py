@@ -74,10 +74,10 @@ class Module:
         self.definitions: dict[str, Definition] = {}
         self.imported: dict[str, Name] = {}
         self.effects: list[str] = []
-        for position, statement in enumerate(ast.parse(source).body):
-            self._add(statement, position)
+        for statement in ast.parse(source).body:
+            self._add(statement)
 
-    def _add(self, statement: ast.stmt, position: int) -> None:
+    def _add(self, statement: ast.stmt) -> None:
         match statement:
             case ast.ImportFrom():
                 self.imported |= self.imports_of(statement)
@@ -95,8 +95,8 @@ class Module:
                 for name in _targets(statement):
                     self._bind(name, statement)
             case _:
-                self._bind(f"<{position}>", statement)
-                self.effects.append(f"<{position}>")
+                self.effects.append(f"<{len(self.effects)}>")
+                self._bind(self.effects[-1], statement)
 
     def _bind(self, name: str, node: ast.AST) -> None:
         before = self.definitions.get(name, Definition((), {}))

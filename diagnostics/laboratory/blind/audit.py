@@ -5,11 +5,13 @@ change stands. The kernels run as plain Python, which starts at once and minds b
 goes through all trials: so it is known that they pass, what they cost and in which order to take them.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,8 +31,14 @@ from .changes import Mutation, Site
 from .targets import Target, Trial
 from .trial import PASSED, REJECTED
 
+RUNNING: set[subprocess.Popen[str]] = set()
+"""Trials that are going on."""
+
 NO_TESTS, STOPPED = 5, -1
 """Exit codes: of pytest, and of what ran past its time."""
+
+ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert)")
+"""How pytest tells of a test that failed, and did not crash."""
 
 DEAREST, LONGEST = 100.0, 900.0
 """Tests and rungs that take more seconds with the right program are left out."""
@@ -194,6 +202,8 @@ def audit(
                     progress(future.result(), done, len(drawn))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in [*RUNNING]:
+                _end(process)
             raise
     outcomes = [future.result() for future in waiting]
     return Audit(target.name, target.law, seed, len(target.sites), date.today().isoformat(), outcomes)
@@ -278,7 +288,7 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
         code, said = _run(target, trial, mutation, trial.limit)
         if code not in (PASSED, NO_TESTS):
             how = next((line for line in said if line.startswith(("FAILED", "ERROR"))), (said or [""])[-1])
-            is_judged = "ssert" in how if trial.is_pytest else code in (REJECTED, STOPPED)
+            is_judged = bool(ASSERTION.search(how)) if trial.is_pytest else code in (REJECTED, STOPPED)
             rung, is_verdict, _ = how.partition(" · ")
             status, killer = ("killed" if is_judged else "crashed"), (rung if is_verdict else trial.name)
             break
@@ -301,16 +311,30 @@ def _run(target: Target, trial: Trial, mutation: Mutation | None, limit: float) 
             shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)
             if file.suffix == ".stan":  # the cache of compiled programs is not for mutants
                 environment["XDG_CACHE_HOME"] = str(folder / ".cache")
-        try:
-            done = subprocess.run(
-                [sys.executable, *trial.arguments],
-                cwd=root,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=limit,
-            )
-        except subprocess.TimeoutExpired:
-            return STOPPED, [f"stopped after {limit:.0f} s"]
-    said = [line[:300] for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    return done.returncode, said[-20:]
+        with subprocess.Popen(
+            [sys.executable, *trial.arguments],
+            cwd=root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,  # so that what it has started can be ended with it
+        ) as process:
+            RUNNING.add(process)
+            try:
+                told, _ = process.communicate(timeout=limit)
+            except subprocess.TimeoutExpired:
+                return STOPPED, [f"stopped after {limit:.0f} s"]
+            finally:
+                _end(process)
+                RUNNING.discard(process)
+    said = [line[:300] for line in told.splitlines() if line.strip()]
+    return process.returncode, said[-20:]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process that is still going on, and all that it has started."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -147,6 +147,8 @@ class _Changes:
                 return
             case ast.If(body=[ast.Raise()], orelse=[]):
                 return  # a check
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name.startswith(("check", "require")):
+                return
             case ast.FunctionDef():
                 yield from self._block(node.body)
             case ast.If() | ast.While():

@@ -28,9 +28,10 @@ RUNGS = (("joint", "oracle"), ("sequential", "geweke"))
 
 LAW = ("kernels/", "zoo/models/", "zoo/families/", "zoo/toolbox/", "zoo/priors.py", "stan/")
 NO_LAW = ("kernels/toolbox/jit.py", "zoo/models/__init__.py")
-"""Where the law of a model is written, and where not; checks and sizes of memory say nothing of it either."""
+"""Where the law of a model is written, and where not."""
 
-ASIDE = ("check", "_check", "memory_of")
+ASIDE = ("check", "_check", "memory_of", "LARGEST", "LEAST", "MOST", "POSITIVE", "Range")
+"""Beginnings of the names of what says nothing of it: checks of arguments and sizes of memory."""
 
 OUTSIDE = ("tests/golden", "tests/fuzz", "tests/cli", "tests/test_", "tests/models", "tests/diagnostics")
 """Tests that say nothing of the law of a model, or not of this one; golden draws notice any change at all."""
@@ -102,7 +103,7 @@ class Target(ABC):
 
     def environment(self, folder: Path) -> dict[str, str]:
         """Return variables of the environment of a trial in a copy."""
-        quiet = {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+        quiet = {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", "COLUMNS": "300"}
         return os.environ | quiet | {"NUMBA_DISABLE_JIT": "1", "NUMBA_CACHE_DIR": str(folder / ".cache")}
 
     @property

@@ -201,5 +201,5 @@ def test_definitions_of_a_module():
         is_package=False,
     )
     assert module.imported == {"e": Name("a.c", "d")}
-    assert set(module.definitions) == {"x", "<2>", "F", "F.z", "F.g", "h"}
-    assert module.effects == ["<2>", "h"]
+    assert set(module.definitions) == {"x", "<0>", "F", "F.z", "F.g", "h"}
+    assert module.effects == ["<0>", "h"]
