@@ -341,7 +341,7 @@ def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
     """Raise ValueError where fits that say where their quantities look do not look at the same places."""
     for name in ("pairs", "cells"):
         seen = {
-            label: tree["constant_data"][name].values
+            label: tree["constant_data"].dataset[name].values
             for label, tree in trees.items()
             if "constant_data" in tree.children and name in tree["constant_data"].dataset
         }

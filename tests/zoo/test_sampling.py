@@ -61,7 +61,7 @@ def test_tree_has_the_groups_of_arviz(tree):
     assert tree["posterior"]["alpha"].dims == ("chain", "draw", "task")
     assert tree["latents"]["z"].shape == (3, 10, 30)
     assert np.all(tree["sample_stats"]["seconds"] >= 0)
-    assert tree.attrs["variant"] == "sparse"
+    assert tree.attrs["variant"] == "whole-tables"
     assert tree.attrs["interrupted"] == 0
 
 

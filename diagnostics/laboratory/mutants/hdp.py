@@ -137,10 +137,4 @@ MUTANTS: tuple[Mutant, ...] = (
         "math.log(smoothing)",
         "the normaliser of a new topic is that of a single token",
     ),
-    _tables(
-        "stale-mass",
-        "        mass += weigh(documents, topics, scratch, weights, group, new, size)\n",
-        "        weigh(documents, topics, scratch, weights, group, new, size)\n",
-        "the mass is not updated for the topic that a table moved to",
-    ),
 )  # fmt: skip
