@@ -269,3 +269,12 @@ def test_files_that_hold_no_draws_are_refused(tmp_path):
     torn.write_bytes(b"\x89HDF\r\n torn")
     with pytest.raises(ResultsError, match="expected a fit as netCDF"):
         load(torn)
+
+
+def test_what_is_at_hand_becomes_a_corpus():
+    model, texts = get("lda", n_topics=2), [["a", "b", "a"], ["b", "c"]]
+    short = {"variant": "sparse", "chains": 1, "tune": 1, "draws": 2}
+    of_texts = sample(model, texts, **short)
+    assert corpus_of(of_texts).vocabulary.tolist() == ["a", "b", "c"]
+    of_counts = sample(model, np.array([[2, 1, 0], [0, 1, 1]]), **short)
+    assert corpus_of(of_counts).n_tokens == 5
