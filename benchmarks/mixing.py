@@ -1,4 +1,4 @@
-"""How far HDP chains of one corpus come from two sides, with and without moves of whole tables and topics.
+"""How far HDP chains of one corpus come from two sides, with and without moves of whole tables.
 
     python -m benchmarks.mixing web_snippets movie_reviews
 

@@ -125,7 +125,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
         )
     for row in rows:
         table.add_row(*(text for text, _ in row))
-    out.print(table)
+    out.print(table, "")
 
 
 def _longest_word(cells: Iterable[str]) -> int:

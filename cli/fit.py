@@ -119,8 +119,8 @@ def fit(
     corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
     seconds = seconds_of(within)
     check(
-        model, corpus, backend, variant=variant, truncation=truncation, start=start, checkpoint=checkpoint,
-        resume=resume,
+        model, corpus, backend, variant=variant, truncation=truncation, start=start, until=until,
+        within=seconds, checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
     if out_file is not None:
         check_writable(out_file, expected_size(corpus, chains, draws))
@@ -221,5 +221,7 @@ def _print_summary(
     if held_out is not None:
         score = with_error(held_out.perplexity, held_out.standard_error, ".1f")
         say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")
+    if out_file is not None and comparison.verdict == "inconclusive" and tree.attrs["backend"] == "kernel":
+        say(f"To go on from here: the same command with --start {out_file} --until 1.05 --within 30m")
     if out_file is not None:
         say(f"Next: bnpzoo topics {out_file}; bnpzoo documents {out_file}; bnpzoo browse {out_file}")

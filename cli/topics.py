@@ -77,13 +77,13 @@ def print_topics(
     found = found[found["tokens"] > 0]
     rows = [
         (
-            int(k),
-            f"{topic.share:.1%}",
-            f"{topic.share_low:.1%} to {topic.share_high:.1%}",
-            f"{topic.stability:.2f}".replace("nan", "–"),
-            topic.words,
+            topic["topic"],
+            f"{topic['share']:.1%}",
+            f"{topic['share_low']:.1%} to {topic['share_high']:.1%}",
+            f"{topic['stability']:.2f}".replace("nan", "–"),
+            topic["words"],
         )
-        for k, topic in zip(found.index, found.itertuples(), strict=True)
+        for topic in found.reset_index().to_dict("records")
     ]
     print_table(title, ["topic", "share", "90% interval", "stability", "words"], rows[:n_topics])
     if len(rows) > n_topics:
@@ -96,8 +96,11 @@ def _records(matched: "MatchedTopics", n_words: int, by: str) -> list[dict[str, 
     from ..diagnostics.topics import topics as topics_of
 
     found = topics_of(matched, n_words, by=str(by)).drop(columns="words")
-    words = ranked_words(matched, n_words, by=str(by)).set_index("topic")
+    words: dict[int, list[dict[str, Any]]] = {}
+    for word in ranked_words(matched, n_words, by=str(by)).to_dict("records"):
+        words.setdefault(word.pop("topic"), []).append({str(name): value for name, value in word.items()})
     return [
-        {"topic": int(k)} | found.loc[k].to_dict() | {"words": words.loc[[k]].to_dict("records")}
-        for k in found.index[found["tokens"] > 0]
+        {str(name): value for name, value in topic.items()} | {"words": words[topic["topic"]]}
+        for topic in found.reset_index().to_dict("records")
+        if topic["tokens"] > 0
     ]

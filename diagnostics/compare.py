@@ -6,7 +6,7 @@ levels: all of them are a `DataTree` whose group ``posterior`` holds the same la
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -197,12 +197,12 @@ class Comparison:
         ]
 
 
-def compare(trees: Mapping[str, xr.DataTree] | Iterable[xr.DataTree], threshold: float = 4.0) -> Comparison:
+def compare(trees: Mapping[str, xr.DataTree] | Sequence[xr.DataTree], threshold: float = 4.0) -> Comparison:
     """Compare fits of one model to one corpus, per element of every test quantity.
 
     Parameters
     ----------
-    trees : mapping of str to DataTree, or iterable of DataTree
+    trees : mapping of str to DataTree, or sequence of DataTree
         As `sample` returns them, by label; those without get one (see `labelled`). Numbers of chains and
         draws may differ. With one fit alone its chains are compared with each other, by R-hat.
     threshold : float
@@ -225,7 +225,7 @@ def compare(trees: Mapping[str, xr.DataTree] | Iterable[xr.DataTree], threshold:
     """
     if not 0.0 < threshold < np.inf:
         raise ValueError(f"threshold: expected a positive number, found {threshold}")
-    trees = trees if isinstance(trees, Mapping) else labelled(trees)
+    trees = labelled(trees) if isinstance(trees, Sequence) else trees
     _check_comparable(trees)
     _check_same_probes(trees)
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
@@ -341,7 +341,7 @@ def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
     """Raise ValueError where fits that say where their quantities look do not look at the same places."""
     for name in ("pairs", "cells"):
         seen = {
-            label: tree["constant_data"][name].values
+            label: tree["constant_data"].dataset[name].values
             for label, tree in trees.items()
             if "constant_data" in tree.children and name in tree["constant_data"].dataset
         }

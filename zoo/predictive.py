@@ -51,11 +51,14 @@ class FrozenTopics(Predictive):
     inclusion : float (G, K), optional
         Probability that a topic is on in a new document, for models where a document has some topics only.
         Its length is then negative binomial, of size the sum of `prior` over its topics and probability 1/2.
+    concentration : float (K,), optional
+        Where the words of topics are Dirichlet given the draw: their parameters are this, times `words`.
     """
 
     words: np.ndarray
     prior: np.ndarray
     inclusion: np.ndarray | None = None
+    concentration: np.ndarray | None = None
 
     def words_of(self, group: int) -> np.ndarray:
         """Word distributions of the topics in a group, float (K, V)."""

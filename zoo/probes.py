@@ -53,5 +53,5 @@ def _pairs(corpus: Corpus, most: int, rng: np.random.Generator) -> np.ndarray:
             others = others[others != i]
             if others.size and len(found) < most:
                 j = rng.choice(others)
-                found[min(i, j), max(i, j)] = None
+                found[int(min(i, j)), int(max(i, j))] = None
     return np.array([*found])

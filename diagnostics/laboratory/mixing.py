@@ -66,15 +66,18 @@ class Mixing:
 
     @property
     def names(self) -> list[str]:
-        """Quantities that move in the true chain."""
-        truth = self.histories[TRUTH].quantities
-        return [name for name, values in truth.items() if np.ptp(values) > 0.0]
+        """Quantities that are not the same in all chains at all times."""
+        together = {
+            name: np.concatenate([history.quantities[name] for history in self.histories.values()])
+            for name in self.histories[TRUTH].quantities
+        }
+        return [name for name, values in together.items() if np.ptp(values) > 0.0]
 
     def band(self, name: str) -> tuple[float, float]:
-        """Where the true chain is: its mean, `WIDTH` standard deviations to either side."""
+        """Where the true chain is: its mean, `WIDTH` standard deviations to either side, and its range."""
         values = self.histories[TRUTH].quantities[name]
-        half = WIDTH * float(values.std())
-        return float(values.mean()) - half, float(values.mean()) + half
+        mean, half = float(values.mean()), WIDTH * float(values.std())
+        return min(mean - half, float(values.min())), max(mean + half, float(values.max()))
 
     def entry(self, start: str, name: str) -> int | None:
         """Sweep after which a chain is in the band, and stays there most of the time; None if it never is."""

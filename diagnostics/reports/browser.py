@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist, squareform
 from ...zoo.corpus import Corpus
 from ..coherence import top_words
 from ..topics import MatchedTopics, documents, match_topics, number_of_topics, tokens, topics
-from ..topics.summaries import tails, word_probabilities, words_of_draws
+from ..topics.summaries import tails, word_intervals, word_probabilities
 from .fits import TEMPLATES, check_page, write_page
 
 LARGEST = 500_000
@@ -24,6 +24,7 @@ LARGEST = 500_000
 
 _MOST_TOPICS, _MOST_WORDS, _MOST_NUMBERS, _VERSION_WORDS = 100, 60, 40, 10
 _WORDS, _DOCUMENTS, _TOKENS = 5_000, 240, 25_000
+_DOCUMENTS_OF_TOPIC, _LONGEST_TEXT = 20, 1_500
 _ACROSS, _DOWN = (10.0, 90.0), (9.0, 61.0)
 
 
@@ -66,9 +67,7 @@ def write_browser(path: str | Path, fit: xr.DataTree | MatchedTopics, *, interva
         facts=_facts(matched),
         interval=f"{interval:.0%}",
         has_groups=corpus.n_groups > 1,
-        omitted=f"{matched.n_topics - found.n_topics:,} smaller topics are left out."
-        if matched.n_topics > found.n_topics
-        else "",
+        n_omitted=matched.n_topics - found.n_topics,
         documents_note=_documents_note(corpus),
         how=_how(matched),
         version=matched.fit.attrs["bnpzoo_version"],
@@ -83,12 +82,12 @@ class _Found:
     """What the page can tell of a fit; `content` chooses from it what it has room for."""
 
     def __init__(self, matched: MatchedTopics, interval: float):
-        self.matched, self.interval, self.corpus = matched, interval, matched.corpus
+        self.corpus = matched.corpus
         self.n_topics = min(matched.n_topics, _MOST_TOPICS)
         self.frequency = np.bincount(self.corpus.words, minlength=self.corpus.n_words)
         self.probability = word_probabilities(matched)[: self.n_topics]
         self.words = top_words(np.where(self.frequency > 0, self.probability, 0.0), _MOST_WORDS)
-        self.word_ends = _word_intervals(matched, self.words, interval)
+        self.word_ends = word_intervals(matched, self.words, interval)
         self.topics = topics(matched, interval=interval).iloc[: self.n_topics]
         self.proportions = documents(matched, interval=interval)
         self.tokens = tokens(matched)
@@ -128,10 +127,11 @@ class _Found:
                 if self.frequency[w] > 0
             ],
             "groups": _rounded(self.groups[:, k].tolist()) if len(self.groups) else [],
-            "versions": None
-            if self.versions is None
-            else [[words[w] for w in own] for own in self.versions[k]],
+            "versions": self._versions_of(k, words),
         }
+
+    def _versions_of(self, k: int, words: "_Numbers") -> list[list[int]] | None:
+        return None if self.versions is None else [[words[w] for w in own] for own in self.versions[k]]
 
     def _document(self, d: int, has_text: bool, words: "_Numbers") -> dict[str, Any]:
         mean, low, high = (table.to_numpy()[d, : self.n_topics] for table in self.proportions)
@@ -159,11 +159,11 @@ class _Found:
         """Documents surely about a topic, for each topic in turn, and whether there is room for the text."""
         low = self.proportions.low.to_numpy()[:, : self.n_topics]
         ranked = np.argsort(-low, axis=0, kind="stable")
-        in_turn = dict.fromkeys(d for row in ranked[:20].tolist() for d in row)
+        in_turn = dict.fromkeys(d for row in ranked[:_DOCUMENTS_OF_TOPIC].tolist() for d in row)
         room = scale * _TOKENS
         for d in islice(in_turn, max(1, int(scale * _DOCUMENTS))):
             length = int(self.corpus.doc_lengths[d])
-            has_text = length <= min(room, 1_500)
+            has_text = length <= min(room, _LONGEST_TEXT)
             room -= length if has_text else 0
             yield d, has_text
 
@@ -185,16 +185,6 @@ class _Numbers:
     def ids(self) -> list[int]:
         """Id of each word that was mentioned."""
         return list(self._number)
-
-
-def _word_intervals(matched: MatchedTopics, chosen: np.ndarray, interval: float) -> np.ndarray:
-    """Intervals of the chosen words (K, n) of each topic, float (2, K, n)."""
-    drawn: list[list[np.ndarray]] = [[] for _ in chosen]
-    for labels, words in words_of_draws(matched):
-        for row, k in enumerate(labels):
-            if 0 <= k < len(chosen):
-                drawn[k].append(words[row, chosen[k]])
-    return np.stack([np.quantile(own, tails(interval), axis=0) for own in drawn], axis=1)
 
 
 def _map(probability: np.ndarray) -> np.ndarray:

@@ -10,13 +10,10 @@ from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
 from ...zoo.toolbox.draws import draw_dirichlet
 from .matching import MatchedTopics, match_topics
-from .summaries import Summary, tails
+from .summaries import SAMPLES, Summary, tails
 
 BLOCK = 1024
 """Documents whose draws are held at once."""
-
-SAMPLES = 200
-"""Draws of topic proportions behind an interval, at least."""
 
 
 def documents(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9, seed: int = 0) -> Summary:
@@ -55,7 +52,7 @@ def documents(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9, seed: 
             for j in range(samples):
                 theta[s, j] = relabelled(draw_proportions(frozen, counts, rows, rng), labels, n_topics)
         ends[:, here] = np.quantile(theta.reshape(-1, *theta.shape[2:]), tails(interval), axis=0)
-    return summary_of_documents(mean / len(drawn), *ends, corpus)
+    return summary_of_documents(mean / len(drawn), ends[0], ends[1], corpus)
 
 
 def _only_prior(frozen: FrozenTopics) -> FrozenTopics:

@@ -134,7 +134,7 @@ def match_topics(fit: xr.DataTree | MatchedTopics) -> MatchedTopics:
         )
     chain = np.array([c for c, _ in drawn])
     partitions = [partition for _, partition in drawn]
-    reference = _most_typical(dict(drawn), fit["sample_stats"].dataset["log_joint"].mean("draw").to_numpy())
+    reference = _most_typical(dict(drawn), fit["posterior"].dataset["log_joint"].mean("draw").to_numpy())
     is_fixed = model.kernel().with_room is None
     labels = [reference.labels_of(partition, is_fixed) for partition in partitions]
     sizes = np.zeros(reference.n_topics)
@@ -143,7 +143,9 @@ def match_topics(fit: xr.DataTree | MatchedTopics) -> MatchedTopics:
     rank = np.empty(reference.n_topics, np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(reference.n_topics)
     ordered = tuple(np.where(own >= 0, rank[own], -1) for own in labels)
-    return MatchedTopics(fit, model, corpus, chain, ordered, reference.n_topics)
+    # topics that masks have on, and no token has at any draw, are in no draw's labels
+    n_topics = reference.n_topics if is_fixed else int(np.count_nonzero(sizes))
+    return MatchedTopics(fit, model, corpus, chain, ordered, n_topics)
 
 
 class _Partition:

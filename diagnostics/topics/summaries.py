@@ -17,6 +17,10 @@ ORDERS = ("probability", "relevance", "lift")
 """What words of a topic can be ranked by."""
 
 
+SAMPLES = 200
+"""Draws behind an interval, at least."""
+
+
 class Summary(NamedTuple):
     """Posterior means, and the ends of intervals of equal tails; three tables with the same axes."""
 
@@ -83,38 +87,64 @@ def _documents_with(matched: MatchedTopics) -> np.ndarray:
     return total / len(matched.assigned) if n_documents else total
 
 
-def topic_words(
-    fit: xr.DataTree | MatchedTopics, *, ids: np.ndarray | None = None, interval: float = 0.9
-) -> Summary:
+def topic_words(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9) -> Summary:
     """Probability of words under topics.
-
-    Parameters
-    ----------
-    fit : DataTree or MatchedTopics
-    ids : int array, optional
-        Only these words, in the order of the vocabulary, such as those of `rank_words`; all unless given.
-    interval : float
 
     Returns
     -------
     Summary
-        Topics by words. At each draw that has the topic, the probability that one more token of it is the
-        word, given the topics of all tokens; where groups have versions of a topic, the mean over its tokens.
+        Topics by words. The mean is the probability that one more token of the topic is the word; where
+        groups have versions of a topic, the mean over its tokens. For intervals see `word_intervals`.
     """
     matched = match_topics(fit)
-    mean = word_probabilities(matched)
-    chosen = np.arange(mean.shape[1]) if ids is None else np.unique(ids)
-    n_draws = len(matched.labels)
-    require_memory(
-        8 * n_draws * matched.n_topics * chosen.size,
-        f"intervals of {chosen.size:,} words of {matched.n_topics:,} topics",
-    )
-    drawn = np.full((n_draws, matched.n_topics, chosen.size), np.nan)
-    for s, (labels, words) in enumerate(words_of_draws(matched)):
-        drawn[s, labels[labels >= 0]] = words[labels >= 0][:, chosen]
-    low, high = np.nanquantile(drawn, tails(interval), axis=0)
-    names = matched.corpus.vocabulary[chosen]
-    return Summary(*(_table(values, names) for values in (mean[:, chosen], low, high)))
+    every = np.broadcast_to(np.arange(matched.corpus.n_words), (matched.n_topics, matched.corpus.n_words))
+    ends = word_intervals(matched, every, interval)
+    names = matched.corpus.vocabulary
+    return Summary(*(_table(values, names) for values in (word_probabilities(matched), *ends)))
+
+
+def word_intervals(
+    matched: MatchedTopics, ids: np.ndarray, interval: float = 0.9, *, seed: int = 0
+) -> np.ndarray:
+    """Intervals of the probabilities of some words of each topic.
+
+    Where topics are Dirichlet given the topics of the tokens, intervals are of the posterior of their words:
+    a word's is a mixture of beta distributions, one for each kept draw that has the topic. Elsewhere they
+    are of the mean given each draw, and somewhat short.
+
+    Parameters
+    ----------
+    matched : MatchedTopics
+    ids : int (n_topics, n)
+        Words; those of the first topics.
+    interval : float
+    seed : int
+        Of the draws from these mixtures.
+
+    Returns
+    -------
+    float (2, n_topics, n)
+    """
+    ends = tails(interval)
+    n_draws, (n_topics, n) = len(matched.labels), ids.shape
+    repeats = -(-SAMPLES // n_draws)
+    require_memory(8 * n_draws * n_topics * n, f"intervals of {n:,} words of {n_topics:,} topics")
+    mean, total = np.full((n_draws, n_topics, n), np.nan), np.full((n_draws, n_topics), np.inf)
+    for s, (labels, z, frozen) in enumerate(matched.frozen()):
+        words = _over_groups(frozen, z, matched.corpus)
+        for row, k in enumerate(labels):
+            if 0 <= k < n_topics:
+                mean[s, k] = words[row, ids[k]]
+                if frozen.concentration is not None:
+                    total[s, k] = frozen.concentration[row]
+    rng = np.random.default_rng(seed)
+    out = np.empty((2, n_topics, n))
+    for k in range(n_topics):
+        drawn, scale = mean[matched.found[:, k], k], total[matched.found[:, k], k, None]
+        if np.isfinite(scale).all():
+            drawn = rng.beta(drawn * scale, (1.0 - drawn) * scale, (repeats, *drawn.shape)).reshape(-1, n)
+        out[:, k] = np.quantile(drawn, ends, axis=0)
+    return out
 
 
 def _table(values: np.ndarray, words: np.ndarray) -> pd.DataFrame:
@@ -187,24 +217,24 @@ def ranked_words(
     -------
     DataFrame
         Columns ``topic``, ``rank`` from 1, ``word``, its ``probability`` with interval ``low`` to ``high``
-        (see `topic_words`), and its ``lift``; see `rank_words`.
+        (see `word_intervals`), and its ``lift``; see `rank_words`.
     """
     matched = match_topics(fit)
     order = rank_words(matched, n_words, by=by)
-    mean, low, high = (table.to_numpy() for table in topic_words(matched, interval=interval, ids=order))
-    lift = np.exp(relevance(word_probabilities(matched), matched.corpus, 0.0))
-    place = np.searchsorted(np.unique(order), order)
-    rows = np.repeat(np.arange(len(order)), order.shape[1])
-    ids, columns = order.ravel(), place.ravel()
+    low, high = word_intervals(matched, order, interval)
+    probability = word_probabilities(matched)
+    lift = np.exp(relevance(probability, matched.corpus, 0.0))
+    topic = np.repeat(np.arange(len(order)), order.shape[1])
+    ids = order.ravel()
     return pd.DataFrame(
         {
-            "topic": rows,
+            "topic": topic,
             "rank": np.tile(np.arange(1, order.shape[1] + 1), len(order)),
             "word": matched.corpus.vocabulary[ids],
-            "probability": mean[rows, columns],
-            "low": low[rows, columns],
-            "high": high[rows, columns],
-            "lift": lift[rows, ids],
+            "probability": probability[topic, ids],
+            "low": low.ravel(),
+            "high": high.ravel(),
+            "lift": lift[topic, ids],
         }
     )
 

@@ -9,9 +9,9 @@ import xarray as xr
 
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
-from .documents import BLOCK, SAMPLES, draw_proportions, relabelled, summary_of_documents
+from .documents import BLOCK, draw_proportions, relabelled, summary_of_documents
 from .matching import MatchedTopics, match_topics
-from .summaries import Summary, tails
+from .summaries import SAMPLES, Summary, tails
 
 
 def transform(
@@ -60,7 +60,8 @@ def transform(
         drawn = _fold_in(matched, part, burn_in, sweeps, seed)
         parts.append([drawn[0].mean(axis=0), *np.quantile(drawn[1], ends, axis=0)])
     columns = zip(*parts, strict=True) if parts else [[np.zeros((0, matched.n_topics))]] * 3
-    return summary_of_documents(*(np.concatenate(column) for column in columns), corpus)
+    mean, low, high = (np.concatenate(column) for column in columns)
+    return summary_of_documents(mean, low, high, corpus)
 
 
 def _fold_in(

@@ -59,7 +59,7 @@ class Tables(NamedTuple):
     of_topic : int32 (capacity,)
         A table of the current document for each of its topics.
     of_size : int32 (longest document + 1,)
-        A table of each size from 2 on.
+        A table of each size.
     """
 
     size: np.ndarray
@@ -93,24 +93,8 @@ class Weights(NamedTuple):
 
 
 @kernel
-def unseated_tables(n_tokens, next_token, capacity, longest):
-    """Room for the tables of documents of `n_tokens` tokens together, and `longest` at most in one."""
-    return Tables(
-        size=np.empty(n_tokens, np.int32),
-        first_token=np.empty(n_tokens, np.int32),
-        next_table=np.empty(n_tokens, np.int32),
-        next_token=next_token,
-        of_topic=np.empty(capacity, np.int32),
-        of_size=np.empty(longest + 1, np.int32),
-    )
-
-
-@kernel
 def seat(rng, tokens, documents, scratch, tables, block):
-    """Draw the tables of the documents in `block` given the topics of their tokens; return their number.
-
-    Mutates `tables`.
-    """
+    """Draw the tables of the documents in `block` given the topics of their tokens. Mutates `tables`."""
     count, n_tables = scratch.doc_count, 0
     for d in block:
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
@@ -143,7 +127,6 @@ def seat(rng, tokens, documents, scratch, tables, block):
         n = tables.size[table]
         tables.next_table[table] = tables.of_size[n]
         tables.of_size[n] = table
-    return n_tables
 
 
 @borrowing_kernel
@@ -294,6 +277,7 @@ def table_pass(rng, tokens, documents, topics, scratch):
         repeats=np.zeros(topics.n_listed.size, np.int32),
     )
     next_token = np.empty(tokens.topic.size, np.int32)
+    of_size = np.empty(lengths.max() + 1, np.int32)
     begin = scratch.next_document[0] - n_documents
     while begin < n_documents:
         group, n_tokens, end = tokens.group[by_group[begin]], 0, begin
@@ -303,7 +287,14 @@ def table_pass(rng, tokens, documents, topics, scratch):
         if documents.rest[group] > 0.0 and topics.n_topics[0] + n_tokens // 2 >= capacity:
             scratch.next_document[0] = n_documents + begin
             return False
-        tables = unseated_tables(n_tokens, next_token, capacity, lengths.max())
+        tables = Tables(
+            size=np.empty(n_tokens, np.int32),
+            first_token=np.empty(n_tokens, np.int32),
+            next_table=np.empty(n_tokens, np.int32),
+            next_token=next_token,
+            of_topic=np.empty(capacity, np.int32),
+            of_size=of_size,
+        )
         seat(rng, tokens, documents, scratch, tables, by_group[begin:end])
         move_tables(rng, tokens, documents, topics, scratch, tables, weights, group)
         begin = end

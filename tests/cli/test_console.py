@@ -15,7 +15,7 @@ def printed(monkeypatch):
         text = io.StringIO()
         monkeypatch.setattr(console, "out", Console(file=text, width=80))
         console.print_table(*arguments)
-        return text.getvalue().splitlines()
+        return text.getvalue().rstrip("\n").splitlines()
 
     return printed
 

@@ -85,7 +85,7 @@ def test_documents_and_new_documents(run, fit_of_texts, texts, tmp_path):
 
 def test_new_documents_of_other_words(run, fit_of_texts, tmp_path):
     path = tmp_path / "other.csv"
-    path.write_text("body\nnothing known here moon\n")
+    path.write_text("body\nother words abound; moon\n")
     result = run("transform", fit_of_texts[0], path)
     assert result.exit_code == 2
     assert "the fit knows 1 of" in result.stderr

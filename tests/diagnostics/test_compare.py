@@ -205,3 +205,18 @@ def test_the_headline_tells_the_trouble_of_nuts():
     assert headline.endswith("In stan, NUTS diverged in 7 and reached its largest tree in 2 of 1600 draws.")
     assert headline.count("NUTS") == 1
     assert "NUTS" not in compare({"kernel": fits["kernel"], "calm": fits["calm"]}).headline()
+
+
+def test_fits_without_labels_get_some():
+    fits = [fit({"x": normal(seed=seed)}) for seed in (1, 2)]
+    result = compare(fits)
+    assert result.labels == ("kernel (sparse)", "kernel (sparse) #2")
+    assert result.rows == compare(labelled(fits)).rows
+
+
+def test_the_worst_come_first():
+    a = fit({"same": normal(seed=1), "apart": normal(seed=1), "fixed": np.ones((4, 400))})
+    b = fit({"same": normal(seed=2), "apart": normal(9.0, seed=2), "fixed": np.ones((4, 400))})
+    result = compare({"a": a, "b": b})
+    assert [row.quantity for row in result.worst(9)] == ["apart", "same", "fixed"]
+    assert [row.quantity for row in result.worst(1)] == ["apart"]

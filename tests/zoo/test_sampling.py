@@ -61,7 +61,7 @@ def test_tree_has_the_groups_of_arviz(tree):
     assert tree["posterior"]["alpha"].dims == ("chain", "draw", "task")
     assert tree["latents"]["z"].shape == (3, 10, 30)
     assert np.all(tree["sample_stats"]["seconds"] >= 0)
-    assert tree.attrs["variant"] == "sparse"
+    assert tree.attrs["variant"] == "whole-tables"
     assert tree.attrs["interrupted"] == 0
 
 
@@ -121,6 +121,26 @@ def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
     whole = sample(*subject, **SETTINGS, checkpoint=tmp_path / "run", resume=True)
     assert whole.attrs["interrupted"] == 0
     same_draws(whole, tree)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
+def test_ctrl_c_ends_a_run_that_has_no_end(subject):
+    def interrupt(number, done, total, note=""):
+        if number == 1 and done == 200:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)
+
+    part = sample(*subject, **SETTINGS, within=600.0, progress=interrupt)
+    assert part.attrs["interrupted"] == 1
+    assert part["posterior"].sizes["chain"] == 3
+    as_long = {
+        "tune": part.attrs["tune"],
+        "thin": part.attrs["thin"],
+        "draws": part["posterior"].sizes["draw"],
+    }
+    plain = sample(*subject, **(SETTINGS | as_long))
+    for name, values in part["posterior"].data_vars.items():
+        np.testing.assert_array_equal(values.values, plain["posterior"][name].values, err_msg=str(name))
 
 
 def test_kill_and_resume_gives_the_same_bits(subject, tree, tmp_path):
@@ -249,3 +269,12 @@ def test_files_that_hold_no_draws_are_refused(tmp_path):
     torn.write_bytes(b"\x89HDF\r\n torn")
     with pytest.raises(ResultsError, match="expected a fit as netCDF"):
         load(torn)
+
+
+def test_what_is_at_hand_becomes_a_corpus():
+    model, texts = get("lda", n_topics=2), [["a", "b", "a"], ["b", "c"]]
+    short = {"variant": "sparse", "chains": 1, "tune": 1, "draws": 2}
+    of_texts = sample(model, texts, **short)
+    assert corpus_of(of_texts).vocabulary.tolist() == ["a", "b", "c"]
+    of_counts = sample(model, np.array([[2, 1, 0], [0, 1, 1]]), **short)
+    assert corpus_of(of_counts).n_tokens == 5

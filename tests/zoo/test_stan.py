@@ -43,8 +43,6 @@ found = [
 json.dump(found, open(sys.argv[3], "w"))
 """
 
-POINTS = 50
-
 CORPORA = [
     Design(np.array([3, 0, 1, 2, 4, 2]), 5, np.array([2, 0, 1, 0, 2, 0])).corpus(
         np.array([0, 3, 3, 1, 4, 0, 0, 2, 2, 0, 1, 3])
@@ -119,7 +117,7 @@ def references_of(model, corpus, truncation):
     return out
 
 
-def points_of(program, name):
+def points_of(program, name, n_points):
     """Unconstrained points, by block."""
     rng = np.random.default_rng(3)
     shapes = {}
@@ -135,7 +133,7 @@ def points_of(program, name):
     # Far out as well, where the shapes of the second and third level fall towards the floor.
     points = [
         {site: scale * rng.normal(size=shape) for site, shape in shapes.items()}
-        for scale in np.geomspace(0.2, 3.0, POINTS)
+        for scale in np.geomspace(0.2, 3.0, n_points)
     ]
     if name == "sparse_transfer":
         # Weights of e^-724, which JAX rounds to zero and Stan does not: no mask is empty for that.
@@ -221,22 +219,26 @@ def by_name(names, values):
 
 
 FORMS = [
-    pytest.param("prior", 0, id="prior"),
-    pytest.param("fixed", 1, id="fixed"),
-    pytest.param("prior", 1, id="prior-other", marks=pytest.mark.heavy),
-    pytest.param("fixed", 0, id="fixed-other", marks=pytest.mark.heavy),
+    pytest.param("prior", 0, 10, id="prior"),
+    pytest.param("fixed", 1, 10, id="fixed"),
+    *(
+        pytest.param(purpose, which, 50, id=f"{purpose}-{which}-in-full", marks=pytest.mark.heavy)
+        for purpose in ("prior", "fixed")
+        for which in (0, 1)
+    ),
 ]
+"""Purpose of the settings, corpus and number of points."""
 
 
-@pytest.mark.parametrize(("purpose", "which"), FORMS)
+@pytest.mark.parametrize(("purpose", "which", "n_points"), FORMS)
 @on_programs(MODELS)
-def test_twins_have_one_density_and_save_the_same(name, engine, purpose, which, tmp_path):
+def test_twins_have_one_density_and_save_the_same(name, engine, purpose, which, n_points, tmp_path):
     """Log densities differ by a constant; their gradients, and what is saved of a draw, not at all."""
     model, truncation = model_of(name, purpose), TRUNCATIONS[which]
     corpus = replace(CORPORA[which], associations=associations_of(CORPORA[which]))
     programs, data = zip(*references_of(model, corpus, truncation), strict=True)
     with jax.enable_x64(True):
-        points = points_of(programs[0], name)
+        points = points_of(programs[0], name, n_points)
         ours = [by_numpyro(program, points) for program in programs]
     data = [{key: np.asarray(value).tolist() for key, value in d.items()} for d in data]
     places = flat({k: np.stack([p[k] for p in points]) for k in points[0]}).tolist()

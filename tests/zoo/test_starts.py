@@ -91,7 +91,7 @@ def test_a_fit_goes_on_where_it_ended(tmp_path):
 def test_a_corpus_that_has_grown(which):
     model = get(which)
     grown = Corpus(
-        np.concatenate([[7, 0, 0, 2], CORPUS.words[12:], CORPUS.words[:12]]),
+        np.concatenate([[7], CORPUS.words[:3], CORPUS.words[12:], CORPUS.words[:12]]),
         [0, 4, 10, 14, 19, 19, 26],
         n_words=8,
         group=[0, 1, 0, 0, 0, 1],

@@ -35,11 +35,13 @@ class Dropped(NamedTuple):
 
     def __str__(self) -> str:
         left = self.n_tokens - self.stop_tokens - self.other_tokens
-        return (
-            f"kept {left:,} of {self.n_tokens:,} tokens; dropped {self.stop_words:,} stop words "
-            f"({self.stop_tokens:,} tokens) and {self.other_words:,} words that are too rare or too common "
-            f"({self.other_tokens:,} tokens)"
-        )
+        parts = {
+            f"{self.stop_words:,} stop words ({self.stop_tokens:,} tokens)": self.stop_words,
+            f"{self.other_words:,} words that are too rare or too common ({self.other_tokens:,} tokens)":
+            self.other_words,
+        }  # fmt: skip
+        said = " and ".join(part for part, n in parts.items() if n) or "nothing"
+        return f"kept {left:,} of {self.n_tokens:,} tokens; dropped {said}"
 
 
 def tokens_of_texts(texts: Iterable[Any], vectorizer: "CountVectorizer | None" = None) -> dict[str, Any]:

@@ -131,6 +131,10 @@ class CollapsedTopicModel(Model):
         """Probabilities of some words as the first token of a topic not in use, float (1, W) or (G, W)."""
         return np.full((1, len(words)), 1.0 / corpus.n_words)
 
+    def word_concentration(self, latents: Latents, corpus: Corpus) -> np.ndarray | None:
+        """See `FrozenTopics.concentration`; of the topics in use and of one that is not, float (K + 1,)."""
+        return None
+
     def measured_words(
         self, latents: Latents, corpus: Corpus, words: np.ndarray, counts: WordCounts | None
     ) -> tuple[float, np.ndarray]:
@@ -147,7 +151,10 @@ class CollapsedTopicModel(Model):
         else:
             prior = prior[:, :-1]
         if len(words) == 1:
-            return FrozenTopics(words[0], prior)
+            concentration = self.word_concentration(latents, corpus)
+            if concentration is not None:
+                concentration = concentration[: prior.shape[1]]
+            return FrozenTopics(words[0], prior, concentration=concentration)
         return FrozenTopics(words, np.array(np.broadcast_to(prior, (len(words), prior.shape[1]))))
 
     @override

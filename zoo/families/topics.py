@@ -154,6 +154,10 @@ class TopicSide(HasSettings, ABC):
         """See `CollapsedTopicModel.new_word_probabilities`."""
         return np.full((1, len(words)), 1.0 / corpus.n_words)
 
+    def word_concentration(self, latents: Latents, corpus: Corpus, n_topics: int) -> np.ndarray | None:
+        """See `CollapsedTopicModel.word_concentration`."""
+        return None
+
     def quantities(self, latents: Latents) -> Quantities:
         """Test quantities beside those that all models have."""
         return {}
@@ -270,6 +274,10 @@ class Dirichlet(TopicSide):
     ) -> np.ndarray:
         counted = topic_word_counts(latents["z"], corpus.words, n_topics, words)
         return self._probabilities(counted, np.bincount(latents["z"], minlength=n_topics), latents, corpus)
+
+    @override
+    def word_concentration(self, latents: Latents, corpus: Corpus, n_topics: int) -> np.ndarray:
+        return np.bincount(latents["z"], minlength=n_topics + 1) + corpus.n_words * float(latents["eta"])
 
     def _probabilities(
         self, counted: np.ndarray, total: np.ndarray, latents: Latents, corpus: Corpus

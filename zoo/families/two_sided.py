@@ -189,6 +189,10 @@ class TwoSidedModel(CollapsedTopicModel):
         return self.topics.new_word_probabilities(corpus, words)
 
     @override
+    def word_concentration(self, latents: Latents, corpus: Corpus) -> np.ndarray | None:
+        return self.topics.word_concentration(latents, corpus, self.n_topics_of(latents))
+
+    @override
     def quantities(
         self,
         latents: Latents,

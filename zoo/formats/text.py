@@ -50,13 +50,10 @@ class TextOptions:
         """Return what splits the texts and chooses the vocabulary."""
         from sklearn.feature_extraction.text import CountVectorizer  # slow to import
 
-        return CountVectorizer(
-            stop_words=list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words,
-            min_df=self.min_df,
-            max_df=self.max_df,
-            max_features=self.max_features,
-            token_pattern=self.token_pattern,
-        )
+        names = ("min_df", "max_df", "max_features", "token_pattern")
+        options: dict[str, Any] = {name: getattr(self, name) for name in names}
+        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        return CountVectorizer(stop_words=stop_words, **options)
 
     def of_new_documents(self) -> "TextOptions":
         """Return the options with which documents are read whose words are looked up in a vocabulary."""

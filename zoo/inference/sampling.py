@@ -190,12 +190,15 @@ def check(
     variant: str | None = None,
     truncation: int | None = None,
     start: Start | Sequence[Start] | None = None,
+    until: float | None = None,
+    within: float | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
 ) -> None:
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
-    engine = _checked(model, corpus, backend, given, resume)
+    engine = _checked(model, corpus, backend, given | {"until": until, "within": within}, resume)
+    Target(until, within)
     if engine.load_run is None:
         for point in starting_points(start, model, corpus):
             model.kernel(variant).load(point.latents(np.random.default_rng(0), 0), corpus, model)

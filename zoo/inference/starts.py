@@ -114,8 +114,8 @@ def _warm(tree: xr.DataTree, name: str, model: Model, corpus: Corpus) -> Startin
         if there != here:
             raise ValueError(f"start: {name}: expected a fit with {what} {here}, found {there}")
     by_chain: dict[int, list[Latents]] = {}
-    for chain, _, latents in latents_of(tree):
-        by_chain.setdefault(chain, []).insert(0, latents)
+    for number, _, kept in latents_of(tree):
+        by_chain.setdefault(number, []).insert(0, kept)
     if not by_chain:
         raise ValueError(f"start: {name}: expected a fit that holds latents, found none (keep=0)")
     same = tree.attrs["corpus_sha256"] == corpus.digest()

@@ -284,13 +284,17 @@ class Focused(TwoSidedModel):
         z, n_topics = latents["z"], latents["strength"].size
         counts = np.zeros((n_topics + 1, corpus.n_words))
         np.add.at(counts, (z, corpus.words), 1)
-        words = (counts + eta) / (counts.sum(axis=1, keepdims=True) + corpus.n_words * eta)
+        concentration = counts.sum(axis=1) + corpus.n_words * eta
+        words = (counts + eta) / concentration[:, None]
         # One more document, which has no token yet: no factor 2^-phi, hence j from 0 to M.
         alpha, gamma = float(latents["alpha"]), float(latents["gamma"])
         j = np.arange(corpus.n_documents + 1)
         rest = alpha * gamma * np.mean((1.0 + j * LOG2) ** (-gamma - 1.0))
         return FrozenTopics(
-            words, np.append(latents["strength"], rest)[None], np.append(latents["inclusion"], 1.0)[None]
+            words,
+            np.append(latents["strength"], rest)[None],
+            np.append(latents["inclusion"], 1.0)[None],
+            concentration,
         )
 
     @override

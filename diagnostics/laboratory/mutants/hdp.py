@@ -15,12 +15,6 @@ def _tables(name: str, find: str, replace: str, about: str) -> Mutant:
     )
 
 
-def _topics(name: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(
-        f"whole-topics-{name}", STICKS, Change("hdp/topics.py", find, replace), about, "whole-tables"
-    )
-
-
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "small-shapes-wrong", STICKS,
@@ -142,43 +136,5 @@ MUTANTS: tuple[Mutant, ...] = (
         "math.lgamma(smoothing + size) - math.lgamma(smoothing)",
         "math.log(smoothing)",
         "the normaliser of a new topic is that of a single token",
-    ),
-    _tables(
-        "stale-mass",
-        "        mass += weigh(documents, topics, scratch, weights, group, new, size)\n",
-        "        weigh(documents, topics, scratch, weights, group, new, size)\n",
-        "the mass is not updated for the topic that a table moved to",
-    ),
-    _topics(
-        "way-back-forgotten", "log_a if splits else -log_a", "log_a if splits else 0.0",
-        "topics merge whatever the probability of the split that would undo it",
-    ),
-    _topics(
-        "gamma-forgotten", "math.log(documents.gamma[0]) + allocate(", "allocate(",
-        "a split is as likely as if gamma were 1",
-    ),
-    _topics(
-        "customers-not-counted",
-        "first = math.log(proposal.n_customers[0]) + proposal.log_f[0]",
-        "first = proposal.log_f[0]",
-        "a customer joins the first anchor regardless of how many have done so",
-    ),
-    _topics(
-        "repeats-independent", "proposal.repeats[w] += 1", "proposal.repeats[w] += 0",
-        "a word's tokens of one customer do not make each other more likely",
-    ),
-    _topics(
-        "anchor-among-others", "math.lgamma(n_others + 2.0)", "math.lgamma(n_others + 1.0)",
-        "the root has one customer too few when topics merge",
-    ),
-    Mutant(
-        "whole-topics-tables-at-root", (MtHdp,),
-        Change(
-            "hdp/topics.py",
-            "at_root = count_by_topic(tokens, customers.group, customers.first_token, *size)",
-            "at_root = at_tables",
-        ),
-        "every table of a document counts as a customer of the root once topics have moved",
-        "whole-tables",
     ),
 )  # fmt: skip

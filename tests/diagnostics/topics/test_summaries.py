@@ -14,8 +14,9 @@ from bnpzoo.diagnostics.topics import (
     topic_words,
     topics,
 )  # fmt: skip
-from bnpzoo.diagnostics.topics.summaries import rank_words, relevance
+from bnpzoo.diagnostics.topics.summaries import rank_words, relevance, word_intervals
 from bnpzoo.zoo.inference import latents_of, load, model_of, save
+from scipy.stats import beta
 
 ONE = [0] * 8 + [1] * 4
 TWO = [0] * 7 + [1] * 5
@@ -47,7 +48,14 @@ def test_words_are_the_mean_over_draws(matched):
     np.testing.assert_allclose(found.mean.sum(axis=1), 1.0)
     assert found.mean.columns.tolist() == [*"abcde"]
     assert (found.low.to_numpy() <= found.high.to_numpy()).all()
-    assert topic_words(matched, ids=np.array([[3], [0]])).mean.columns.tolist() == ["a", "d"]
+
+
+def test_intervals_of_words_are_those_of_a_mixture_of_betas(corpus, fit_of):
+    """In the one draw, 4 of topic 0's 8 tokens are a word, of 5 in all: Beta(4.1, 4.4) with eta 0.1."""
+    matched = match_topics(fit_of(corpus, [[ONE]], n_topics=2))
+    (low, high), law = word_intervals(matched, np.array([[0]]), 0.5), beta(4.1, 4.4)
+    assert abs(law.cdf(low[0, 0]) - 0.25) < 4.5 * np.sqrt(0.25 * 0.75 / 200)
+    assert abs(law.cdf(high[0, 0]) - 0.75) < 4.5 * np.sqrt(0.25 * 0.75 / 200)
 
 
 def test_ranked_words(matched):
@@ -55,10 +63,11 @@ def test_ranked_words(matched):
     assert found["topic"].tolist() == [0, 0, 1, 1]
     assert found["rank"].tolist() == [1, 2, 1, 2]
     assert found["word"].tolist() == ["a", "b", "c", "d"]
-    words = topic_words(matched)
+    words, (low, _) = topic_words(matched), word_intervals(matched, rank_words(matched, 2, by="lift"))
+    assert found["low"].tolist() == low.ravel().tolist()
     for row in found.itertuples():
         assert row.probability == words.mean.at[row.topic, row.word]
-        assert (row.low, row.high) == (words.low.at[row.topic, row.word], words.high.at[row.topic, row.word])
+        assert row.low < row.probability < row.high
         share = np.mean(matched.corpus.vocabulary[matched.corpus.words] == row.word)
         assert row.lift == pytest.approx(row.probability / share)
 
@@ -93,8 +102,6 @@ def test_documents_by_topics(matched):
 
 def test_intervals_of_documents_are_those_of_a_mixture_of_betas(corpus, fit_of):
     """In the one draw the first document's share is Beta(4.5, 0.5)."""
-    from scipy.stats import beta
-
     found = documents(fit_of(corpus, [[ONE]], n_topics=2), interval=0.5)
     law = beta(4.5, 0.5)
     assert abs(law.cdf(found.low.iat[0, 0]) - 0.25) < 4.5 * np.sqrt(0.25 * 0.75 / 200)

@@ -1,6 +1,7 @@
 """The law of a topic that opens, where empty masks are integrated out."""
 
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -22,11 +23,11 @@ def draws(room, n=3000):
         masks=masks,
         lengths=SimpleNamespace(rate=RATES),
     )
-    module.free_slot = lambda state: 0
     rng, out = np.random.default_rng(1), np.empty((n, 2))
-    for row in out:
-        module.draw_opening(rng, state, TASK)
-        row[:] = masks.shape[0], masks.stick[0]
+    with patch.object(module, "free_slot", lambda state: 0):
+        for row in out:
+            module.draw_opening(rng, state, TASK)
+            row[:] = masks.shape[0], masks.stick[0]
     return out
 
 

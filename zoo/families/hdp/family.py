@@ -17,9 +17,6 @@ from ..topics import Sampler
 from ..two_sided import TwoSidedModel
 from .sticks import GrowingSticks, log_tables, seat_tokens
 
-WHOLE_TABLES = "whole-tables"
-"""Name of the variant in which tables and topics move, too."""
-
 
 class HdpFamily(TwoSidedModel):
     """Base of the models whose documents' proportions come from a tree of Dirichlet processes."""
@@ -130,17 +127,9 @@ class HdpFamily(TwoSidedModel):
         if not self.topics.moves_whole_tables:
             return of_topics
         return {
-            WHOLE_TABLES: Sampler("sparse; and whole tables and topics move", _whole_tables),
+            "whole-tables": Sampler("sparse, and whole tables of documents move", _whole_tables),
             **of_topics,
         }
-
-    @override
-    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
-        """See `Model.memory_of_chain`; customers of the root are at most as many as there are tokens."""
-        found = super().memory_of_chain(corpus, variant)
-        if (variant or next(iter(self.samplers))) == WHOLE_TABLES:
-            found["tables and customers"] = 48 * corpus.n_tokens
-        return found
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:

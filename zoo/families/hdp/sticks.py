@@ -90,7 +90,8 @@ def _log(weights: np.ndarray) -> np.ndarray:
 
 
 def log_dirichlet(values: np.ndarray, shapes: np.ndarray) -> float:
-    """Log density of Dirichlet(`shapes`) at `values`."""
+    """Log density of Dirichlet(`shapes`) at `values`; shapes, too, may have underflowed to zero."""
+    shapes = np.maximum(shapes, np.finfo(float).tiny)
     return float(gammaln(shapes.sum()) - np.sum(gammaln(shapes)) + np.sum((shapes - 1.0) * _log(values)))
 
 

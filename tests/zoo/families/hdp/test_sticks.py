@@ -67,3 +67,10 @@ def test_tables_of_one_document_are_a_restaurant():
 def test_a_weight_that_underflowed_has_a_finite_density():
     assert np.isfinite(log_dirichlet(np.array([1.0, 0.0]), np.array([1.0, 1e-4])))
     assert np.isfinite(log_gem(np.array([1.0, 0.0]), 0.1))
+
+
+def test_a_rest_that_underflowed_has_a_density():
+    """A root whose rest is zero in floating point, under which the rest of a task is zero, too."""
+    root, task = np.array([1.0, 0.0]), np.array([1.0, 0.0])
+    nearly = np.array([1.0, np.finfo(float).tiny])
+    assert log_dirichlet(task, 1.5 * root) == pytest.approx(log_dirichlet(nearly, 1.5 * nearly), abs=1.0)
