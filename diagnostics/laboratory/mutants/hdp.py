@@ -106,18 +106,6 @@ MUTANTS: tuple[Mutant, ...] = (
         Change("hdp/documents.py", "            a += 1.0\n", "            a += 0.0\n"),
         "the sticks of a new topic are broken as if no token had chosen it",
     ),
-    _tables(
-        "seated-by-alpha",
-        "count[k] + documents.prior[tokens.group[d], k]",
-        "count[k] + documents.alpha[tokens.group[d]]",
-        "tokens of a topic sit down with alpha instead of alpha times its weight",
-    ),
-    _tables(
-        "repeats-independent",
-        "log_rising[n + c] - log_rising[n] - log_rising[c]",
-        "c * (log_rising[n + 1] - log_rising[n] - log_rising[1])",
-        "a word's tokens at a table do not make each other more likely",
-    ),
     _tables("own-words-forgotten", "n -= c", "n = 0", "a table's topic has its words at no other table"),
     _tables(
         "own-total-kept",

@@ -22,11 +22,23 @@ from scipy.stats import beta
 ETA = 0.4
 ALL_UNIFORMS = 1000
 CHANGE = {m.id.removeprefix("whole-tables-"): m.change for m in MUTANTS if m.variant == "whole-tables"}
-CHANGE["stale-mass"] = Change(  # too small an error for chains to show
-    "hdp/tables.py",
-    "        mass += weigh(documents, topics, scratch, weights, group, new, size)\n",
-    "        weigh(documents, topics, scratch, weights, group, new, size)\n",
-)
+CHANGE |= {  # errors too small for short chains to show
+    "stale-mass": Change(
+        "hdp/tables.py",
+        "        mass += weigh(documents, topics, scratch, weights, group, new, size)\n",
+        "        weigh(documents, topics, scratch, weights, group, new, size)\n",
+    ),
+    "seated-by-alpha": Change(
+        "hdp/tables.py",
+        "count[k] + documents.prior[tokens.group[d], k]",
+        "count[k] + documents.alpha[tokens.group[d]]",
+    ),
+    "repeats-independent": Change(
+        "hdp/tables.py",
+        "log_rising[n + c] - log_rising[n] - log_rising[c]",
+        "c * (log_rising[n + 1] - log_rising[n] - log_rising[1])",
+    ),
+}
 
 
 def run_pass(room, rng, state):
