@@ -174,7 +174,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _corpus(self, X: Any, groups: Any, *, reset: bool = False) -> Corpus:
         """Corpus of counts, which are checked as scikit-learn does; its words are the features' names."""
-        counts = validate_data(
+        counts: Any = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_non_negative=True
         )
         names = getattr(self, "feature_names_in_", None)
@@ -194,7 +194,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @override
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())  # type: ignore[misc]
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[misc]
         state.pop("matched_", None)
         if "fit_" in state:
             with tempfile.TemporaryDirectory() as folder:

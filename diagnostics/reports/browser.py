@@ -168,8 +168,8 @@ class _Found:
             yield d, has_text
 
     def _number_of_topics(self) -> list[list[float]]:
-        likely = self.numbers[self.numbers > 0].nlargest(_MOST_NUMBERS).sort_index()
-        return [[int(n), _rounded(p)] for n, p in likely.items()]
+        likely = sorted(zip(self.numbers.index, self.numbers, strict=True), key=lambda pair: -pair[1])
+        return sorted([int(n), _rounded(p)] for n, p in likely[:_MOST_NUMBERS] if p > 0)
 
 
 class _Numbers:
