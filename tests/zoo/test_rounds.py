@@ -29,7 +29,7 @@ def met_at(monkeypatch):
     def met_at(look):
         looks = []
 
-        def judge(chains):
+        def judge(chains, target):
             looks.append(chains)
             return Worst("n_topics", 1.0 if len(looks) >= look else 2.0, 1000.0)
 
@@ -141,3 +141,13 @@ def test_the_worst_quantity():
     assert stuck.rhat == np.inf
     assert not worst_of([{"n": np.full(9, np.nan)}] * 2).meets(1.05)
     assert worst_of([{"n": np.zeros(9)}] * 2).meets(1.01)
+
+
+def test_a_target_below_the_usual_limit_is_held_to():
+    """One quantity has few effective draws, another an R-hat that is low only by the usual limit."""
+    rng = np.random.default_rng(3)
+    slow = np.tile(np.repeat(rng.normal(size=15), 40), 2)  # the same in all halves of chains
+    chains = [{"slow": slow, "apart": rng.normal(size=1200) + 0.4 * c} for c in range(2)]
+    assert worst_of(chains).quantity == "slow"
+    assert worst_of(chains, 1.01).quantity == "apart"
+    assert not worst_of(chains, 1.01).meets(1.01)

@@ -64,13 +64,15 @@ def ess(draws: np.ndarray) -> float:
     return float(_stats.ess(draws, method="bulk"))
 
 
-def worst_of(chains: Sequence[Mapping[str, np.ndarray]]) -> Worst:
+def worst_of(chains: Sequence[Mapping[str, np.ndarray]], target: float = RHAT_LIMIT) -> Worst:
     """Find the global quantity with the largest R-hat or, where all of these are low, the least ESS.
 
     Parameters
     ----------
     chains : sequence of mapping of str to float (draw, …)
         Quantities of each chain; at least four draws each.
+    target : float
+        R-hat that is low.
 
     Returns
     -------
@@ -90,4 +92,4 @@ def worst_of(chains: Sequence[Mapping[str, np.ndarray]]) -> Worst:
         return Worst("nothing moves", 1.0, np.inf)
     least = min(found, key=lambda one: (one.ess, one.quantity))
     largest = max(found, key=lambda one: (one.rhat, one.quantity))
-    return least if largest.rhat <= RHAT_LIMIT else largest
+    return least if largest.rhat <= target else largest

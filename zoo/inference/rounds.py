@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .chain import Chain
-from .convergence import Worst, worst_of
+from .convergence import RHAT_LIMIT, Worst, worst_of
 from .interrupt import Stop
 from .progress import Report
 from .record import Record, stacked
@@ -93,7 +93,8 @@ def run_rounds(
         first = schedule.dropped(recorded)
         if recorded - first >= 4:
             before = worst
-            worst = worst_of([stacked(chain.record.quantities[first:]) for chain in chains])
+            limit = RHAT_LIMIT if target.until is None else target.until
+            worst = worst_of([stacked(chain.record.quantities[first:]) for chain in chains], limit)
             if target.until is not None and goal >= schedule.sweeps and worst.meets(target.until):
                 return
 
