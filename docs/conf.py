@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # has `bnpzoo`
+os.environ["PYTHONPATH"] = str(Path(__file__).parent / "tutorials")  # has `coins`; notebooks run elsewhere
 
 project = "bnpzoo"
 author = "The bnpzoo developers"
