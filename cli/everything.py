@@ -52,7 +52,8 @@ def validate_everything(
         for record in rejected:
             say(f"{record.case.subject} · {record.case.rung}: {record.message}", "red")
         for row in alive:
-            say(f"No test rejected the mutant {row['mutant']} of {row['model']}.", "red")
+            told = f"The mutant {row['mutant']} of {row['model']}"
+            say(f"{told} was not noticed by the rungs that were run.", "red")
         for case in left:
             if not case.mutant:
                 say(f"Left for another time: {_command(case)}")

@@ -60,7 +60,7 @@ class House:
     def __init__(self, folder):
         self.folder, self.package = folder, folder / "bnpzoo"
         without_caches = shutil.ignore_patterns("__pycache__")
-        for name in (*ROOMS, "tests", "tools", "docs", "examples"):
+        for name in (*ROOMS, "estimators", "tests", "tools", "docs", "examples"):
             shutil.copytree(ROOT / name, self.package / name, ignore=without_caches)
         for name in REST:
             shutil.copy(ROOT / name, self.package / name)
