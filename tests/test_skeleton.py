@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("cli", "diagnostics", "kernels", "stan", "zoo")
+ROOMS = ("cli", "diagnostics", "estimators", "kernels", "stan", "zoo")
 REST = ("__init__.py", "_version.py", "py.typed", "VERSION", "pyproject.toml", "setup.py", "README.md")
 MODEL = "topics_of_years"
 
@@ -60,7 +60,7 @@ class House:
     def __init__(self, folder):
         self.folder, self.package = folder, folder / "bnpzoo"
         without_caches = shutil.ignore_patterns("__pycache__")
-        for name in (*ROOMS, "estimators", "tests", "tools", "docs", "examples"):
+        for name in (*ROOMS, "tests", "tools", "docs", "examples"):
             shutil.copytree(ROOT / name, self.package / name, ignore=without_caches)
         for name in REST:
             shutil.copy(ROOT / name, self.package / name)
