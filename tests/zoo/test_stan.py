@@ -55,12 +55,6 @@ CORPORA = [
 
 TRUNCATIONS = 4, 3
 
-BLOCKS = ("gamma", "alpha0", "alpha", "eta", "delta", "gamma0", "gamma1", "b", "a", "sticks", "log_sticks",
-          "shape", "tasks_log_h", "tasks_x", "weight_log_h", "weight_x", "strength_log_h", "strength_x",
-          "theta_log_h", "theta_x", "g_log_h", "g_x", "phi_log_h", "phi_x", "sigma_log_h", "sigma_x",
-          "origin_log_h", "origin_x", "phi0_log_h", "phi0_x", "phi_stable")  # fmt: skip
-"""Blocks of parameters in the order in which the Stan programs declare those that they have."""
-
 ENGINES = [pytest.param(engine, id=engine.name) for engine in engines()]
 
 
@@ -117,7 +111,14 @@ def references_of(model, corpus, truncation):
     return out
 
 
-def points_of(program, name, n_points):
+def blocks_of(model):
+    """Blocks of parameters in the order in which the Stan program declares them."""
+    declared = re.search(r"^parameters \{\n(.*?)^\}", text_of(model), re.MULTILINE | re.DOTALL)[1]
+    names = re.findall(r"(\w+);", re.sub(r"//.*", "", declared))
+    return [name.removesuffix("_random") for name in names]
+
+
+def points_of(program, blocks, n_points):
     """Unconstrained points, by block."""
     rng = np.random.default_rng(3)
     shapes = {}
@@ -125,7 +126,7 @@ def points_of(program, name, n_points):
     def collect():
         seeded = handlers.seed(program, jax.random.key(0))
         trace = handlers.trace(handlers.substitute(seeded, substitute_fn=init_to_uniform)).get_trace()
-        for site in BLOCKS:
+        for site in blocks:
             if site in trace and trace[site]["type"] == "sample":
                 shapes[site] = trace[site]["value"].shape
 
@@ -135,18 +136,16 @@ def points_of(program, name, n_points):
         {site: scale * rng.normal(size=shape) for site, shape in shapes.items()}
         for scale in np.geomspace(0.2, 3.0, n_points)
     ]
-    if name == "sparse_transfer":
+    if "weight_log_h" in shapes:
         # Weights of e^-724, which JAX rounds to zero and Stan does not: no mask is empty for that.
         x = np.log(724.0) + np.broadcast_to(points[1]["shape"], shapes["weight_x"])
         points.append(points[1] | {"weight_log_h": np.zeros(shapes["weight_log_h"]), "weight_x": x})
     return points
 
 
-def flat(blocks):
-    """Blocks laid end to end; each with its points first."""
-    return np.concatenate(
-        [np.reshape(blocks[site], (len(blocks[site]), -1)) for site in BLOCKS if site in blocks], 1
-    )
+def flat(values, order):
+    """Values of blocks laid end to end in that order; each with its points first."""
+    return np.concatenate([np.reshape(values[site], (len(values[site]), -1)) for site in order], 1)
 
 
 class Evaluated(NamedTuple):
@@ -171,7 +170,9 @@ def by_numpyro(program, points):
         return value, slope, constrain_fn(program, (), {}, point, return_deterministic=True)
 
     value, slope, saved = jax.jit(jax.vmap(at))({k: np.stack([p[k] for p in points]) for k in points[0]})
-    return Evaluated(np.asarray(value), flat(slope), {key: np.asarray(x) for key, x in saved.items()})
+    return Evaluated(
+        np.asarray(value), flat(slope, points[0]), {key: np.asarray(x) for key, x in saved.items()}
+    )
 
 
 def by_stan(engine, program, data, points, folder):
@@ -238,10 +239,10 @@ def test_twins_have_one_density_and_save_the_same(name, engine, purpose, which, 
     corpus = replace(CORPORA[which], associations=associations_of(CORPORA[which]))
     programs, data = zip(*references_of(model, corpus, truncation), strict=True)
     with jax.enable_x64(True):
-        points = points_of(programs[0], name, n_points)
+        points = points_of(programs[0], blocks_of(model), n_points)
         ours = [by_numpyro(program, points) for program in programs]
     data = [{key: np.asarray(value).tolist() for key, value in d.items()} for d in data]
-    places = flat({k: np.stack([p[k] for p in points]) for k in points[0]}).tolist()
+    places = flat({k: np.stack([p[k] for p in points]) for k in points[0]}, points[0]).tolist()
     theirs = by_stan(engine, text_of(model), data, places, tmp_path)
     for one, other in zip(theirs, ours, strict=True):
         assert np.isfinite(other.log_density).all()
