@@ -6,10 +6,12 @@ from bnpzoo import Corpus
 from bnpzoo.zoo import memory, models
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import CorpusError
-from bnpzoo.zoo.corpus.associate import cooccurrence
+from bnpzoo.zoo.corpus.associate import associations_of, cooccurrence
+from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.formats import read_corpus
 from bnpzoo.zoo.inference import sample
 from bnpzoo.zoo.memory import TooLarge, in_words, require_memory
+from scipy import sparse
 
 
 @pytest.fixture(autouse=True)
@@ -129,3 +131,11 @@ def test_a_window_wider_than_all_documents_is_all_of_each():
                 plain[v, w] += i != j
     scale = np.sqrt(np.bincount(reference.words))
     np.testing.assert_allclose(wide.toarray(), plain / np.outer(scale, scale))
+
+
+@pytest.mark.parametrize("make", [lambda m: associations_of(m, 2), lambda m: Associations.of([m])])
+def test_associations_of_more_words_than_there_are(make):
+    """Formats of scipy that hold few numbers take memory for empty rows as they are changed into others."""
+    matrix = sparse.dia_array((np.ones((1, 3)), [0]), shape=(2**31, 2**31))
+    with pytest.raises(TooLarge, match=r"associations of 2,147,483,648 words.*: would take"):
+        make(matrix)

@@ -42,11 +42,12 @@ def associations_of(strength: Any, n_groups: int, most: int = 10) -> Association
     """
     if most < 1:
         raise CorpusError(f"most: expected at least 1 neighbour, the word itself, found {most}")
-    cells = sound_coo("strength", strength if sparse.issparse(strength) else as_array("strength", strength))
-    n_words = cells.shape[0]
+    strength = strength if sparse.issparse(strength) else as_array("strength", strength)
+    n_words = max(strength.shape, default=0)
+    require_memory(64 * n_words * n_groups, f"associations of {n_words:,} words in {n_groups:,} groups")
+    cells = sound_coo("strength", strength)
     if cells.shape != (n_words, n_words):
         raise CorpusError(f"strength: expected a square matrix, found shape {cells.shape}")
-    require_memory(64 * n_words * n_groups, f"associations of {n_words:,} words in {n_groups:,} groups")
     bad = np.flatnonzero(~(np.isfinite(cells.data) & (cells.data >= 0)))
     if bad.size:
         row, column, value = (x[bad[0]] for x in (cells.row, cells.col, cells.data))

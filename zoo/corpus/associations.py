@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..memory import require_memory
 from .fields import CorpusError, as_array, as_integers, as_pointers, frozen, sound_coo
 
 ROUNDING = 1e-9
@@ -121,6 +122,7 @@ class Associations:
         if len(matrices) == 0:
             raise CorpusError("associations: expected a matrix for each group, found none")
         n_words = np.shape(matrices[0])[0] if np.ndim(matrices[0]) or sparse.issparse(matrices[0]) else 0
+        require_memory(64 * n_words * len(matrices), f"associations of {n_words:,} words")
         rows = [_as_rows(g, matrix, n_words, normalise) for g, matrix in enumerate(matrices)]
         stacked = sparse.csr_array(sparse.vstack(rows, format="csr"))
         return cls(stacked.indptr, stacked.indices, stacked.data, n_words)
