@@ -1,5 +1,7 @@
 """Strategies: how bytes are damaged, and which numbers and words are hostile."""
 
+import warnings
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -54,9 +56,9 @@ def arrays(draw, like: np.ndarray) -> np.ndarray:
             st.sampled_from(["f8", "f4", "i1", "u1", "u8", "?", "c16", "O", "S3", "U2", "M8[s]", ">i4", "f2"])
         )
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 return array.astype(dtype)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             return array
     if kind == "shape":
         return (
