@@ -12,35 +12,13 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN
 from bnpzoo.zoo.contract import Probes
-from bnpzoo.zoo.models import combinations, get
+from bnpzoo.zoo.models import get
 from scipy import stats
 from scipy.integrate import quad
+from spelled_out import FORMS
 
 LOG2 = math.log(2.0)
 
-SPELLED_OUT = [
-    "lda",
-    "group_lda",
-    "cclda",
-    "hdp",
-    "mt_hdp",
-    "sparse_transfer",
-    "focused",
-    "pyp",
-    "hpyp",
-    "tpyp",
-]
-"""Models whose laws are written out here."""
-
-NAMES = {
-    f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
-    for model_id, topics in combinations()
-    if model_id in SPELLED_OUT
-} | {
-    "lda with an alpha a topic": ("lda", {"symmetric": False}),
-    "sparse_transfer, lengths of documents": ("sparse_transfer", {"lengths": "document"}),
-    "sparse_transfer, lengths of nothing": ("sparse_transfer", {"lengths": "none"}),
-}
 PROBES = Probes.of(DESIGN.corpus(np.zeros(int(DESIGN.doc_lengths.sum()), int)))
 
 
@@ -48,7 +26,7 @@ class State:
     """A draw of a model, spelled out: lists of tokens, and the weights that the documents' topics have."""
 
     def __init__(self, name, seed):
-        model_id, options = NAMES[name]
+        model_id, options = FORMS[name]
         model = get(model_id, **options).set_to("prior")
         self.model = model.replaced(**{name: value for name, value in options.items() if name != "topics"})
         self.latents, self.corpus = self.model.simulate(DESIGN, np.random.default_rng(seed))
@@ -268,7 +246,7 @@ class State:
         return (of_known + rest * self.new_word(g, w)) / (sum(weights) + rest)
 
 
-@pytest.fixture(params=product(NAMES, (1, 2)), ids=lambda of: f"{of[0]}-{of[1]}")
+@pytest.fixture(params=product(FORMS, (1, 2)), ids=lambda of: f"{of[0]}-{of[1]}")
 def state(request):
     return State(*request.param)
 

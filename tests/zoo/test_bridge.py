@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import neighbours
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.models import combinations, get
+from bnpzoo.zoo.models import get
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
 from numpyro.infer.util import log_density
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln, logsumexp
+from spelled_out import FORMS
 
 CORPUS = Design(
     np.array([2, 1, 0, 1, 1]), n_words=4, group=np.array([2, 0, 1, 2, 0]), associations=neighbours(4, 3)
@@ -31,35 +32,10 @@ CORPUS = Design(
 TRUNCATION = 2
 POINTS = 3
 
-SPELLED_OUT = [
-    "lda",
-    "group_lda",
-    "cclda",
-    "hdp",
-    "mt_hdp",
-    "sparse_transfer",
-    "focused",
-    "pyp",
-    "hpyp",
-    "tpyp",
-]
-"""Models whose laws are written out here."""
-
-
-NAMES = {
-    f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
-    for model_id, topics in combinations()
-    if model_id in SPELLED_OUT
-} | {
-    "lda with an alpha a topic": ("lda", {"symmetric": False}),
-    "sparse_transfer, lengths of documents": ("sparse_transfer", {"lengths": "document"}),
-    "sparse_transfer, lengths of nothing": ("sparse_transfer", {"lengths": "none"}),
-}
-
 
 def make(name):
     """Model before the ladder, every hyperparameter under a prior of its own."""
-    model_id, options = NAMES[name]
+    model_id, options = FORMS[name]
     model = get(model_id, **options).set_to("prior")
     return model.replaced(**{key: value for key, value in options.items() if key != "topics"})
 
@@ -300,7 +276,7 @@ def focused(model, values, sites):
     return fixed + logsumexp(terms)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FORMS)
 def test_reference_is_the_sum_over_all_topics(name):
     model, rng = make(name), np.random.default_rng(11)
     program = model.reference.numpyro(CORPUS, TRUNCATION)

@@ -1,0 +1,19 @@
+"""Models whose laws tests write out by hand, in all their forms."""
+
+from bnpzoo.zoo.models import combinations
+
+MODELS = (
+    "lda", "group_lda", "cclda", "hdp", "mt_hdp", "sparse_transfer", "focused", "pyp", "hpyp", "tpyp",
+)  # fmt: skip
+"""A new model joins when its quantities and its reference are written out."""
+
+FORMS = {
+    f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
+    for model_id, topics in combinations()
+    if model_id in MODELS
+} | {
+    "lda with an alpha a topic": ("lda", {"symmetric": False}),
+    "sparse_transfer, lengths of documents": ("sparse_transfer", {"lengths": "document"}),
+    "sparse_transfer, lengths of nothing": ("sparse_transfer", {"lengths": "none"}),
+}
+"""Model and options by name."""
