@@ -50,6 +50,15 @@ Topics = Annotated[
         show_default=False,
     ),
 ]
+Seeds = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Words of topics that are known beforehand, a topic a line; an empty line is a topic without. "
+        "Topics are then of the kind seeded; --set seed_tokens=50 says how much a word counts.",
+        show_default=False,
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(
@@ -203,11 +212,26 @@ def _number(text: str) -> int | float:
         raise ValueError(f"expected a number or Gamma(shape, rate), found {text.strip()!r}") from None
 
 
-def make_model(name: str, settings: Sequence[str] = (), topics: str | None = None) -> "Model":
+def make_model(
+    name: str, settings: Sequence[str] = (), topics: str | None = None, seeds: Path | None = None
+) -> "Model":
     """Model `name` as set on the command line."""
     from ..zoo import models
 
-    return models.get(name, topics=topics, **_arguments(name, settings, topics))
+    if seeds is None:
+        return models.get(name, topics=topics, **_arguments(name, settings, topics))
+    if topics not in (None, "seeded"):
+        raise ValueError(f"--seeds: expected topics of the kind seeded, found --topics {topics}")
+    arguments = _arguments(name, settings, "seeded")
+    return models.get(name, topics="seeded", **arguments, seeds=read_seeds(seeds))
+
+
+def read_seeds(path: Path) -> list[list[str]]:
+    """Words of each topic: a topic a line, words between blanks or commas."""
+    from ..zoo.formats.plain import located, read_text
+
+    with located(path):
+        return [line.replace(",", " ").split() for line in read_text(path).rstrip().splitlines()]
 
 
 def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:
