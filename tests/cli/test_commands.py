@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from bnpzoo.cli import remembered
 from bnpzoo.cli.app import app
 from bnpzoo.zoo.formats import read_corpus
 from bnpzoo.zoo.inference import BACKENDS, corpus_of, load
@@ -31,6 +32,34 @@ def test_help_does_not_wait_for_heavy_packages():
     code = f"import sys, bnpzoo.cli; print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", [["list"], ["show", "hdp"]])
+def test_what_was_told_once_does_not_wait_for_heavy_packages(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    heavy = "arviz, jax, numba, numpyro, pandas, scipy, sklearn, xarray"
+    code = (
+        "import sys; from bnpzoo.cli.app import app; app(sys.argv[1:], standalone_mode=False); "
+        f"print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
+    )
+    first, second = (
+        subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert second.stdout.splitlines()[-1] == "[]"
+    assert first.stdout.splitlines()[:-1] == second.stdout.splitlines()[:-1]
+
+
+def test_what_is_told_is_as_the_package_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(remembered, "_state", lambda: "as it was")
+    assert remembered.remembered("it", lambda: {"tags": ("a",)}) == {"tags": ["a"]}
+    assert remembered.remembered("it", lambda: 2) == {"tags": ["a"]}
+    (kept,) = tmp_path.rglob("*.json")
+    kept.write_text("{")
+    assert remembered.remembered("it", lambda: 3) == 3
+    monkeypatch.setattr(remembered, "_state", lambda: "as it is")
+    assert remembered.remembered("it", lambda: 4) == 4
 
 
 def test_list(run):
