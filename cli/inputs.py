@@ -78,8 +78,9 @@ Start = Annotated[
     typer.Option(
         metavar="START",
         help="Where chains start: seated (tokens take topics one by one), one (topic), documents (a topic "
-        "each), random:K, or a fit (.nc) of this corpus or of one that has grown. Several, with commas, are "
-        "taken in turn. Default: seated,documents where the number of topics is free.",
+        "each), random:K, or a fit (.nc) of this corpus or of one that has grown, by this model or, for its "
+        "topics alone, by another: lda from an hdp. Several, with commas, are taken in turn. "
+        "Default: seated,documents where the number of topics is free.",
         show_default=False,
     ),
 ]
@@ -232,6 +233,19 @@ def read_seeds(path: Path) -> list[list[str]]:
 
     with located(path):
         return [line.replace(",", " ").split() for line in read_text(path).rstrip().splitlines()]
+
+
+def with_n_topics_of(start: str | None, name: str, settings: list[str]) -> list[str]:
+    """Return settings, and the number of topics of the fit that chains start from where none is set."""
+    from ..zoo import models
+    from ..zoo.inference import load
+    from ..zoo.inference.starts import n_topics_of_fit
+
+    fits = [text.strip() for text in (start or "").split(",") if text.strip().endswith(".nc")]
+    is_set = any(setting.partition("=")[0].strip() == "n_topics" for setting in settings)
+    if not fits or is_set or "n_topics" not in models.get(name).arguments():
+        return settings
+    return [*settings, f"n_topics={n_topics_of_fit(load(fits[0]))}"]
 
 
 def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:

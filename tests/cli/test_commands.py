@@ -9,6 +9,7 @@ from bnpzoo.cli import remembered
 from bnpzoo.cli.app import app
 from bnpzoo.zoo.formats import read_corpus
 from bnpzoo.zoo.inference import BACKENDS, corpus_of, load
+from bnpzoo.zoo.inference.starts import n_topics_of_fit
 from bnpzoo.zoo.models import MODELS
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
@@ -225,3 +226,33 @@ def test_report(run, fit_file, tmp_path):
 def test_doctor(run):
     assert run("doctor").exit_code == 0
     assert json.loads(run("doctor", "--json").stdout)["packages"]["bnpzoo"]
+
+
+def test_lda_is_fitted_from_the_topics_of_an_hdp(run, corpus_file, tmp_path):
+    first, second = tmp_path / "hdp.nc", tmp_path / "lda.nc"
+    assert run("fit", "hdp", corpus_file, "--out", first, *FAST).exit_code == 0
+    result = run("fit", "lda", corpus_file, "--start", first, "--out", second, *FAST)
+    assert result.exit_code == 0, result.output
+    n_topics = json.loads(load(second).attrs["hyperparameters"])["n_topics"]
+    assert n_topics == n_topics_of_fit(load(first))
+    assert f"n_topics: fixed at {n_topics}" in result.output
+
+
+def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
+    words = read_corpus(corpus_file).vocabulary.tolist()
+    seeds, out = tmp_path / "seeds.txt", tmp_path / "fit.nc"
+    seeds.write_text(f"{words[0]}, {words[1]}\n\n{words[2]}\n\n", encoding="utf-8")
+    settings = ("--set", "seed_tokens=9", "--set", "n_topics=4")
+    result = run("fit", "lda", corpus_file, "--seeds", seeds, *settings, "--out", out, *FAST)
+    assert result.exit_code == 0, result.output
+    attributes = json.loads(load(out).attrs["hyperparameters"])
+    assert attributes["seeds"] == [words[:2], [], [words[2]]]
+    assert attributes["topics"] == "seeded"
+    assert attributes["seed_tokens"] == 9
+    seeds.write_text("xyzzy", encoding="utf-8")
+    result = run("fit", "lda", corpus_file, "--seeds", seeds, *FAST)
+    assert result.exit_code == 2
+    assert "error: seeds: topic 0: the corpus has no word 'xyzzy'" in result.stderr
+    result = run("fit", "hdp", corpus_file, "--seeds", seeds, *FAST)
+    assert result.exit_code == 2
+    assert "hdp: topics: there are dirichlet, pitman-yor, found 'seeded'" in result.stderr
