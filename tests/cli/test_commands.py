@@ -256,3 +256,17 @@ def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
     result = run("fit", "hdp", corpus_file, "--seeds", seeds, *FAST)
     assert result.exit_code == 2
     assert "hdp: topics: there are dirichlet, pitman-yor, found 'seeded'" in result.stderr
+
+
+@pytest.mark.parametrize("form", ["ground-truth", "posteriordb", "gensim"])
+def test_export(run, fit_file, tmp_path, form):
+    if form == "gensim":
+        pytest.importorskip("gensim")
+    out = tmp_path / "out.json"
+    result = run("export", fit_file, "--to", form, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert out.exists()
+    assert ("not ndraws_is_gte_10k" in result.stderr) == (form == "posteriordb")
+    refused = run("export", fit_file, "--to", "ground-truth", "--out", out, "--name", "x")
+    assert refused.exit_code == 2
+    assert "error: --name and --truncation are for --to posteriordb" in refused.stderr
