@@ -68,9 +68,9 @@ def to_gensim(fit: xr.DataTree | MatchedTopics) -> "LdaModel":
         raise ValueError("expected gensim, which is not installed: pip install gensim") from None
     matched = match_topics(fit)
     means = _means(matched)
-    words: Any = dict(enumerate(matched.corpus.vocabulary.tolist()))
-    lda = LdaModel(
-        id2word=words,
+    make: Any = LdaModel  # its annotations are narrower than what it takes
+    lda = make(
+        id2word=dict(enumerate(matched.corpus.vocabulary.tolist())),
         num_topics=len(means.counts),
         alpha=means.alpha,
         eta=means.eta,

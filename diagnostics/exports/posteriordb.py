@@ -159,12 +159,14 @@ def _diagnostics(draws: dict[str, np.ndarray]) -> dict[str, Any]:
         "ndraws": int(next(iter(draws.values())).size),
         "nchains": _n_chains(draws),
         "effective_sample_size_bulk": [ess(x) for x in moving.values()],
-        "effective_sample_size_tail": [
-            float(_stats.ess(x, method="tail", prob=(0.05, 0.95))) for x in moving.values()
-        ],
+        "effective_sample_size_tail": [_tail_ess(x) for x in moving.values()],
         "r_hat": [rhat([x]) for x in moving.values()],
         "mean_lag1_ac": [_lag_1(x) for x in moving.values()],
     }
+
+
+def _tail_ess(x: np.ndarray) -> float:
+    return float(_stats.ess(x, method="tail", prob=(0.05, 0.95)))
 
 
 def _lag_1(x: np.ndarray) -> float:

@@ -91,7 +91,7 @@ def test_draws_without_memory_are_reference_draws(fit, tmp_path):
 
 
 def test_what_cannot_be_exported_is_told_in_a_line(fit, tmp_path):
-    with pytest.raises(ValueError, match="name: expected letters, digits and _, found '../x'"):
+    with pytest.raises(ValueError, match=r"name: expected letters, digits and _, found '\.\./x'"):
         write_posteriordb(fit, tmp_path, "../x")
     hdp = sample(get("hdp"), CORPUS, chains=1, tune=1, draws=4, seed=0)
     with pytest.raises(ValueError, match="hdp: expected a truncation, the most topics of the Stan program"):
