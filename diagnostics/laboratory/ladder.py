@@ -356,5 +356,5 @@ def climb(case: Case, store: Path | None = None, progress: Progress | None = Non
     progress : (done, total) -> None, optional
     """
     if case.rung not in JUDGES:
-        raise ValueError(f"no rung {case.rung!r}; there are {', '.join(RUNGS)}")
+        raise ValueError(f"no rung {case.rung!r}; there are {', '.join(JUDGES)}")
     return JUDGES[case.rung](case, store, progress)
