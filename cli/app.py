@@ -17,6 +17,7 @@ from . import (
     documents,
     evaluate,
     experiment,
+    export,
     fit,
     listing,
     mixing,
@@ -106,6 +107,7 @@ app.command()(documents.transform)
 app.command()(differences.differences)
 app.command()(report.report)
 app.command()(browse.browse)
+app.command()(export.export)
 app.command()(validate.validate)
 app.command()(mixing.mixing)
 app.add_typer(experiment.experiment, name="experiment")

@@ -1,7 +1,6 @@
 """What a fit found: topics and their words, documents and tokens, over all chains and kept draws."""
 
 from .documents import correlations, documents, representatives, tokens
-from .exports import to_pyldavis
 from .last_draw import Topic, topics_of
 from .matching import MatchedTopics, match_topics
 from .summaries import Summary, number_of_topics, ranked_words, topic_words, topics
@@ -17,7 +16,6 @@ __all__ = [
     "number_of_topics",
     "ranked_words",
     "representatives",
-    "to_pyldavis",
     "tokens",
     "topic_words",
     "topics",
