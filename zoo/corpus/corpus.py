@@ -147,7 +147,12 @@ class Corpus:
 
     @classmethod
     def from_texts(
-        cls, texts: Iterable[Any], vectorizer: "CountVectorizer | None" = None, **fields: Any
+        cls,
+        texts: Iterable[Any],
+        vectorizer: "CountVectorizer | None" = None,
+        *,
+        sentences: bool = False,
+        **fields: Any,
     ) -> "Corpus":
         """Corpus of texts, its tokens in reading order.
 
@@ -160,15 +165,18 @@ class Corpus:
             Its analyser splits the texts, its options choose the vocabulary (``stop_words``, ``min_df``,
             ``max_features``, ``vocabulary``, …). A copy of it is fitted. With n-grams beyond words the order
             of the tokens is the analyser's, and the corpus is not marked `in_order`.
+        sentences : bool
+            Whether each line of a text is a sentence, a segment of the corpus; one without a word in the
+            vocabulary is gone. The vocabulary is the same as without.
         **fields
             Other fields of `Corpus`.
 
         Raises
         ------
         CorpusError
-            If no word is left in the vocabulary.
+            If no word is left in the vocabulary, or if sentences are asked of lists of tokens, or of n-grams.
         """
-        return cls(**tokens_of_texts(texts, vectorizer), **fields)
+        return cls(**tokens_of_texts(texts, vectorizer, sentences), **fields)
 
     @classmethod
     def of(cls, data: Any) -> "Corpus":
@@ -206,6 +214,27 @@ class Corpus:
     def doc_of(self) -> np.ndarray:
         """Document of each token, int64 (N,)."""
         return frozen(np.repeat(np.arange(self.n_documents), self.doc_lengths))
+
+    @property
+    def n_segments(self) -> int:
+        """Number of sentences; 0 where the corpus has none."""
+        return 0 if self.segment_ptr is None else int(self.segment_ptr.size - 1)
+
+    @cached_property
+    def segment_of(self) -> np.ndarray:
+        """Sentence of each token, int64 (N,).
+
+        Raises
+        ------
+        CorpusError
+            The corpus has no sentences; says how to get them.
+        """
+        if self.segment_ptr is None:
+            raise CorpusError(
+                "corpus: expected sentences, found none: read text with --sentences lines where a line is "
+                "one, or with --sentences en to have those of English text found"
+            )
+        return frozen(np.repeat(np.arange(self.n_segments), np.diff(self.segment_ptr)))
 
     @cached_property
     def group_of_doc(self) -> np.ndarray:
