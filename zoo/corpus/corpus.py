@@ -310,15 +310,15 @@ class Corpus:
             segment_ptr=None if self.segment_ptr is None else np.unique(n_before[self.segment_ptr]),
         )
 
-    def split(self, by: str = "is_test") -> tuple["Corpus", "Corpus"]:
-        """Corpus of the documents where a covariate is false, or 0, and of those where it is true, or 1.
+    def flag(self, name: str) -> np.ndarray:
+        """Covariate that is true or false, or 1 or 0, of each document, bool (D,).
 
         Raises
         ------
         CorpusError
-            If there is no covariate `by`, or if it holds anything else.
+            If there is no such covariate, or if it holds anything else.
         """
-        values = self.covariates.get(by)
+        values = self.covariates.get(name)
         is_flag = (
             isinstance(values, np.ndarray)
             and values.ndim == 1
@@ -326,10 +326,18 @@ class Corpus:
             and np.isin(values, (0, 1)).all()
         )
         if not is_flag:
-            raise CorpusError(
-                f"covariates[{by!r}]: expected a truth value, or 0 or 1, for each document to split by"
-            )
-        mask = np.asarray(values, bool)
+            raise CorpusError(f"covariates[{name!r}]: expected a truth value, or 0 or 1, for each document")
+        return np.asarray(values, bool)
+
+    def split(self, by: str = "is_test") -> tuple["Corpus", "Corpus"]:
+        """Corpus of the documents where a covariate is false, or 0, and of those where it is true, or 1.
+
+        Raises
+        ------
+        CorpusError
+            As `flag` does.
+        """
+        mask = self.flag(by)
         return self.take(~mask), self.take(mask)
 
     def grouped(self, by: str) -> "Corpus":
