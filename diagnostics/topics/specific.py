@@ -102,7 +102,7 @@ def _pairs(corpus: Corpus, article: str, comment: str) -> list[tuple[int, int]]:
     """Comments, each with its article."""
     is_comment = corpus.flag(comment)
     grouped = corpus.grouped(article)
-    names, of_article = grouped.group_names, grouped.group_of_doc
+    of_article = grouped.group_of_doc
     articles: dict[int, list[int]] = {}
     for d in np.flatnonzero(~is_comment).tolist():
         articles.setdefault(int(of_article[d]), []).append(d)
@@ -110,9 +110,9 @@ def _pairs(corpus: Corpus, article: str, comment: str) -> list[tuple[int, int]]:
     for c in np.flatnonzero(is_comment).tolist():
         own = articles.get(int(of_article[c]), [])
         if len(own) != 1:
+            name = grouped.group_names[of_article[c]]  # type: ignore[index]
             raise CorpusError(
-                f"covariates[{article!r}]: {names[of_article[c]]}: expected one document that is no comment, "
-                f"found {len(own)}"
+                f"covariates[{article!r}]: {name}: expected one document that is no comment, found {len(own)}"
             )
         pairs.append((c, own[0]))
     return pairs

@@ -84,7 +84,7 @@ def words_of_name(name: str) -> list[str]:
 
 def _by_language(text: str, language: str) -> list[str]:
     try:
-        from sentencex import segment
+        from sentencex import segment  # type: ignore[import]
     except ImportError:
         raise CorpusError(
             f"sentences: {language}: expected the library sentencex: pip install 'bnpzoo[sentences]'; "
