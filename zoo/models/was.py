@@ -10,6 +10,7 @@ from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, La
 from ..corpus import Corpus
 from ..families.segments import generator
 from ..families.segments.family import SegmentsFamily
+from ..families.segments.kernels import was_kernels
 from ..families.segments.law import Tables, log_tables, partitions, tables_of
 from ..families.segments.order import ORDERS, Seating, seating, sentence_starts
 from ..settings import setting
@@ -57,9 +58,7 @@ class Was(SegmentsFamily):
         id="was",
         title="Weight-agnostic hierarchical stick-breaking process",
         summary="Topics of sentences: a topic may be prominent in a few and absent from all others.",
-        citation=(
-            "M. Das and C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. IEEE."
-        ),
+        citation=("M. Das and C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. IEEE."),
         source="Das & Bhattacharyya",
         bibtex_key="das_weight_agnostic",
         equations=(
@@ -181,7 +180,7 @@ class Was(SegmentsFamily):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        raise NotImplementedError
+        return was_kernels(room)
 
     @override
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:

@@ -7,8 +7,8 @@ import numpy as np
 from ...corpus import CorpusError
 
 ORDERS = ("round_robin", "reading")
-"""``round_robin``: the first token of every sentence, then the second of every one that has a second, and so on
-(Definition 4 of the paper, which is silent on sentences of unequal lengths). ``reading``: as the text goes."""
+"""``round_robin``: the first token of every sentence, then the second of all that have one, and so on
+(Definition 4, which is silent on sentences of unequal lengths). ``reading``: as the text goes."""
 
 
 class Seating(NamedTuple):
