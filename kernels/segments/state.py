@@ -96,15 +96,15 @@ class Law(NamedTuple):
 class Document(NamedTuple):
     """Working memory: the document that a sweep is in. Clean between documents: all counts are zero.
 
-    Sizes: L slots for dishes, as many as the longest document has tokens; T tokens of it.
+    Sizes: L slots for dishes, as many as the longest document has tokens, T.
 
     Attributes
     ----------
     sizes : int64 (3,)
         Slots in use, some of which may be empty; tables; tables of the current sentence.
-    in_dish : int32 (L, K)
-        Tokens of each dish and topic.
-    dish_size : int32 (L,)
+    in_dish : int32 (L + 1, K)
+        Tokens of each dish and topic; a row more, so that a new dish is a slot without tokens.
+    dish_size : int32 (L + 1,)
     listed : int32 (L, K)
         The topics that a dish has, in the first `n_listed` entries.
     n_listed : int32 (L,)
@@ -125,6 +125,8 @@ class Document(NamedTuple):
         Weight of the current token's word in each topic.
     block : int32 (K,)
         Tokens of each topic at a table that moves; zero in between.
+    block_topics : int32 (K,)
+        The topics that it has.
     """
 
     sizes: np.ndarray
@@ -146,6 +148,7 @@ class Document(NamedTuple):
     table_weight: np.ndarray
     omega: np.ndarray
     block: np.ndarray
+    block_topics: np.ndarray
 
 
 class Tally(NamedTuple):
@@ -264,8 +267,8 @@ def _empty_document(longest: int, n_topics: int) -> Document:
 
     return Document(
         sizes=np.zeros(3, np.int64),
-        in_dish=integers(longest, n_topics),
-        dish_size=integers(longest),
+        in_dish=integers(longest + 1, n_topics),
+        dish_size=integers(longest + 1),
         listed=integers(longest, n_topics),
         n_listed=integers(longest),
         first=np.full(longest, NEVER),
@@ -282,6 +285,7 @@ def _empty_document(longest: int, n_topics: int) -> Document:
         table_weight=np.zeros(longest + 1),
         omega=np.zeros(n_topics),
         block=integers(n_topics),
+        block_topics=integers(n_topics),
     )
 
 

@@ -22,6 +22,9 @@ from .state import NEVER
 TABLES_NOTED, DISHES_NOTED, NEW_DISHES = range(3)
 """Entries of `Tally.numbers`."""
 
+LEAST = 1e-200
+"""Of a product of probabilities, before its logarithm is taken."""
+
 
 @borrowing_kernel
 def weigh_without_table(law, document, opened, c):
@@ -62,21 +65,31 @@ def weigh_without_table(law, document, opened, c):
 
 
 @borrowing_kernel
-def weigh_block(law, document, size):
+def log_of_block(document, n_listed, slot, kappa):
+    """Log probability of the table's topics in a dish, whose topic vector is integrated out."""
+    tokens = document.dish_size[slot]
+    mass = document.block.size * kappa + tokens
+    out, product, n = 0.0, 1.0, 0
+    for j in range(n_listed):
+        k = document.block_topics[j]
+        weight = document.in_dish[slot, k] + kappa
+        for repeat in range(document.block[k]):
+            product *= (weight + repeat) / (mass + n)
+            n += 1
+            if product < LEAST:
+                out += math.log(product)
+                product = 1.0
+    return out + math.log(product)
+
+
+@borrowing_kernel
+def weigh_block(law, document, n_listed):
     """Multiply the weights of dishes by the probability of the table's topics, in place of the logs."""
-    n_slots, n_topics, kappa = document.sizes[SLOTS], document.block.size, law.kappa[0]
-    weight = document.log_weight
+    n_slots, weight = document.sizes[SLOTS], document.log_weight
     highest = -math.inf
     for slot in range(n_slots + 1):
         if weight[slot] > -math.inf:
-            tokens = document.dish_size[slot] if slot < n_slots else 0
-            for n in range(size):
-                weight[slot] -= math.log(n_topics * kappa + tokens + n)
-            for k in range(n_topics):
-                if document.block[k] > 0:
-                    start = kappa + (document.in_dish[slot, k] if slot < n_slots else 0)
-                    for n in range(document.block[k]):
-                        weight[slot] += math.log(start + n)
+            weight[slot] += log_of_block(document, n_listed, slot, law.kappa[0])
             highest = max(highest, weight[slot])
     for slot in range(n_slots + 1):
         weight[slot] = math.exp(weight[slot] - highest)
@@ -88,12 +101,17 @@ def move_dish(rng, tokens, law, document, s, c, first_sentence):
     opened = document.own_first[c]
     size = document.own_count[c]
     document.own_first[c], document.own_count[c] = NEVER, 0
+    n_listed = 0
     for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
         if tokens.dish[i] == c:
-            document.block[tokens.topic[i]] += 1
-            discount_topic(document, c, tokens.topic[i])
+            k = tokens.topic[i]
+            if document.block[k] == 0:
+                document.block_topics[n_listed] = k
+                n_listed += 1
+            document.block[k] += 1
+            discount_topic(document, c, k)
     weigh_without_table(law, document, opened, c)
-    weigh_block(law, document, size)
+    weigh_block(law, document, n_listed)
     new = categorical(rng, document.log_weight, document.sizes[SLOTS] + 1)
     if new == document.sizes[SLOTS]:
         new = empty_slot(document)

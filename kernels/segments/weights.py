@@ -179,15 +179,14 @@ def draw_dish(document, u, total):
 
 @borrowing_kernel
 def draw_topic(law, document, c, u):
-    """Topic at height `u` within the weight of slot `c`; any slot without tokens stands for a new dish."""
+    """Topic at height `u` within the weight of slot `c`."""
     n_topics, kappa = document.omega.size, law.kappa[0]
-    is_new = c == document.sizes[SLOTS]
     mass = 0.0
     for k in range(n_topics):
-        mass += (kappa if is_new else document.in_dish[c, k] + kappa) * document.omega[k]
+        mass += (document.in_dish[c, k] + kappa) * document.omega[k]
     u = u * (mass / document.log_weight[c])
     for k in range(n_topics):
-        u = u - (kappa if is_new else document.in_dish[c, k] + kappa) * document.omega[k]
+        u = u - (document.in_dish[c, k] + kappa) * document.omega[k]
         if u < 0.0:
             return k
     return n_topics - 1
