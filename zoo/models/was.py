@@ -1,19 +1,32 @@
 """Topics of sentences: the weight-agnostic hierarchical stick-breaking process (Das and Bhattacharyya)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, override
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, override
 
 import numpy as np
 
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Room, Simulation
+from ..contract import (
+    Card,
+    Design,
+    Equation,
+    Gamma,
+    Hyperparameter,
+    Kernel,
+    Latents,
+    Reference,
+    Room,
+    Simulation,
+)
 from ..corpus import Corpus
-from ..families.segments import generator
+from ..families.segments import generator, reference
 from ..families.segments.family import SegmentsFamily
 from ..families.segments.kernels import was_kernels
 from ..families.segments.law import Tables, log_tables, partitions, tables_of
 from ..families.segments.order import ORDERS, Seating, seating, sentence_starts
-from ..settings import setting
+from ..families.segments.reference import Rows
+from ..settings import Purpose, setting
+from ..toolbox.stan_data import stan_priors
 
 MOST_DRAWS = 1000
 """Tries of a generator that keeps to limits by rejection."""
@@ -181,6 +194,48 @@ class Was(SegmentsFamily):
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
         return was_kernels(room)
+
+    @override
+    def set_to(self, purpose: Purpose) -> Self:
+        """See `HasSettings.set_to`; before references there are few dishes, as all are enumerated."""
+        made = super().set_to(purpose)
+        return replace(made, most_dishes=made.most_dishes or 3) if purpose == "reference" else made
+
+    @property
+    @override
+    def reference(self) -> Reference:
+        """See `Model.reference`; without `most_dishes`, the truncation is the limit."""
+        return Reference(
+            parameters=("dishes", "phi", "a", "b", "zeta", "kappa", "eta"),
+            numpyro=self._numpyro,
+            stan_program="was",
+            stan_data=self._stan_data,
+            latents=self._latents_at,
+            needs_truncation=not self.most_dishes,
+        )
+
+    def _rows(self, corpus: Corpus, truncation: int) -> Rows:
+        seats = self.seats(Design.of(corpus))
+        return reference.rows_of(corpus, seats, self.most_tables, self.most_dishes or truncation, self.label)
+
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        rows = self._rows(corpus, truncation)
+        return reference.program(rows, corpus.n_words, self.n_topics, self.hyperparameters())
+
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
+        rows = reference.stan_rows(self._rows(corpus, truncation), corpus.n_words)
+        return rows | {"K": self.n_topics} | stan_priors(self)
+
+    def _latents_at(
+        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
+    ) -> Latents:
+        n_dishes = len(draw["dishes"]) // corpus.n_documents
+        return reference.latents_at(draw, self._rows(corpus, n_dishes), corpus, rng)
+
+    @override
+    def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
+        n_dishes = (self.most_dishes or truncation) * corpus.n_documents
+        return 8 * self.n_topics * (n_dishes + corpus.n_words)
 
     @override
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:

@@ -116,7 +116,7 @@ def partitions(seats: Seating, most_tables: int = 0, most_dishes: int = 0) -> Pa
     There are Bell(n) without limits: 203 for 6 tokens, 4,140 for 8.
     """
     n = seats.time.size
-    in_time = np.array(list(restricted_growth_strings(n, most_dishes or None)), np.int64).reshape(-1, n)
+    in_time = np.stack(list(restricted_growth_strings(n, most_dishes or None)))
     dish = in_time[:, seats.time]
     if most_tables:
         dish = dish[_most_tables(_tables_of_rows(seats, dish), len(dish)) <= most_tables]
