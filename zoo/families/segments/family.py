@@ -62,6 +62,11 @@ class SegmentsFamily(Model):
             )
         object.__setattr__(self, name, int(value))
 
+    @property
+    @override
+    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"dish": ("token",)}
+
     @abstractmethod
     def seats(self, design: Design) -> Seating:
         """Sentence of each token, and when it takes its seat; CorpusError where there are no sentences."""
@@ -203,10 +208,11 @@ class SegmentsFamily(Model):
     ) -> Quantities:
         """See `Model.quantities`.
 
-        ``n_topics`` in use; ``n_dishes``, mean over documents with tokens; ``log_joint`` of words, topics and
-        dishes given hyperparameters; ``log_likelihood`` of the words given topics; ``same_topic`` (P,);
-        ``same_dish``, for pairs in one document; ``topic_entropy`` (Q,), nats; ``predictive`` (R,), of a word
-        as the first token of one more sentence at the document's end; every sampled hyperparameter.
+        ``n_topics`` in use; ``n_dishes``, mean over documents with tokens; ``n_tables``, mean over sentences
+        of how many dishes they have; ``log_joint`` of words, topics and dishes given hyperparameters;
+        ``log_likelihood`` of the words given topics; ``same_topic`` (P,); ``same_dish``, share of the pairs
+        in one document; ``topic_entropy`` (Q,), nats; ``predictive`` (R,), of a word as the first token
+        of one more sentence at the document's end; every sampled hyperparameter.
         """
         probes = probes or Probes.of(corpus)
         z, dish, seats = latents["z"], latents["dish"], self.seats(Design.of(corpus))
@@ -221,14 +227,17 @@ class SegmentsFamily(Model):
             in_dish = np.zeros((dish[own].max(initial=-1) + 1, self.n_topics), np.int64)
             np.add.at(in_dish, (dish[own], z[own]), 1)
             predictive[j] = self.new_sentence(in_dish, latents) @ words[:, j]
-        n_dishes = np.unique(dish_ids(seats, dish)).size / max(np.count_nonzero(corpus.doc_lengths), 1)
+        n_dishes = np.unique(dish_ids(seats, dish)).size / max(np.unique(seats.document).size, 1)
+        n_tables = np.unique(seats.sentence * (corpus.n_tokens + 1) + dish).size
+        n_tables /= max(np.unique(seats.sentence).size, 1)
         return {
             "n_topics": np.asarray(float(np.unique(z).size)),
             "n_dishes": np.asarray(n_dishes),
+            "n_tables": np.asarray(n_tables),
             "log_joint": np.asarray(likelihood + assigned),
             "log_likelihood": np.asarray(likelihood),
             "same_topic": (z[first] == z[second]).astype(float),
-            "same_dish": (dish[first] == dish[second])[inside].astype(float),
+            "same_dish": np.asarray(np.mean((dish[first] == dish[second])[inside]) if inside.any() else 0.0),
             "topic_entropy": entropy(doc_topic_counts(z, corpus, self.n_topics)[probes.documents], axis=1),
             "predictive": predictive,
         } | {name: np.asarray(latents[name], float) for name in self.sampled()}
