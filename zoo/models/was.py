@@ -24,6 +24,7 @@ from ..families.segments.family import SegmentsFamily
 from ..families.segments.kernels import was_kernels
 from ..families.segments.law import Tables, log_tables, partitions, tables_of
 from ..families.segments.order import ORDERS, Seating, seating, sentence_starts
+from ..families.segments.predictive import SegmentsPredictive
 from ..families.segments.reference import Rows
 from ..settings import Purpose, setting
 from ..toolbox.stan_data import stan_priors
@@ -190,6 +191,22 @@ class Was(SegmentsFamily):
         smoothed = in_dish + kappa
         dishes = smoothed / smoothed.sum(axis=1, keepdims=True)
         return (dishes.sum(axis=0) + zeta / self.n_topics) / (len(in_dish) + zeta)
+
+    @override
+    def predictive(self, latents: Latents, corpus: Corpus) -> SegmentsPredictive:
+        """See `Model.predictive`.
+
+        Raises
+        ------
+        ValueError
+            There are limits: what they say of new documents depends on these.
+        """
+        if self.most_tables or self.most_dishes:
+            raise ValueError(
+                "was: new documents are scored without limits; expected no most_tables, no most_dishes"
+            )
+        law = np.array([float(latents[name]) for name in ("a", "b", "zeta", "kappa")])
+        return SegmentsPredictive(self.frozen_topics(latents, corpus), law, self.seats)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
