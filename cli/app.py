@@ -22,6 +22,7 @@ from . import (
     listing,
     mixing,
     report,
+    sentences,
     show,
     simulate,
     topics,
@@ -104,6 +105,8 @@ app.command()(evaluate.evaluate)
 app.command()(topics.topics)
 app.command()(documents.documents)
 app.command()(documents.transform)
+app.command()(sentences.subtle)
+app.command()(sentences.specific)
 app.command()(differences.differences)
 app.command()(report.report)
 app.command()(browse.browse)

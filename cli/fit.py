@@ -22,6 +22,7 @@ from .inputs import (
     ModelName,
     Seed,
     Seeds,
+    Sentences,
     Settings,
     Start,
     StopWords,
@@ -83,6 +84,7 @@ def fit(
     text_column: TextColumn = "text",
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    sentences: Sentences = "none",
     split: Annotated[
         str | None,
         typer.Option(
@@ -118,6 +120,7 @@ def fit(
     options = text_options(
         stop_words=stop_words, min_df=min_df, max_df=max_df, max_features=max_features,
         token_pattern=token_pattern, text_column=text_column, encoding=encoding, delimiter=delimiter,
+        sentences=sentences,
     )  # fmt: skip
     corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
     seconds = seconds_of(within)

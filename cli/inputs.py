@@ -139,6 +139,14 @@ Encoding = Annotated[str, _of_text("Of the characters, as Python calls it.")]
 Delimiter = Annotated[
     str | None, _of_text("Of the columns of CSV: a comma, or a tab for .tsv, unless given.", "CHARACTER")
 ]
+Sentences = Annotated[
+    str,
+    _of_text(
+        "Keep sentences: a line each; those that the library sentencex finds in a LANGUAGE, such as `en`; "
+        "or the statements of Python programs, in a folder of .py files. Lists in JSON lines always are.",
+        "none|lines|statements|LANGUAGE",
+    ),
+]
 
 _SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")
 _PRIOR = re.compile(r"(?P<name>Gamma|Beta)\((?P<first>[^,()]+),(?P<second>[^,()]+)\)", re.IGNORECASE)
@@ -281,6 +289,7 @@ def text_options(
     text_column: str,
     encoding: str,
     delimiter: str | None,
+    sentences: str,
 ) -> "TextOptions":
     """Options of text as set on the command line."""
     from ..zoo.formats import TextOptions
@@ -299,6 +308,7 @@ def text_options(
         column=text_column,
         encoding=encoding,
         delimiter=delimiter,
+        sentences=sentences,
         **pattern,
     )
 
@@ -342,6 +352,8 @@ def read_corpus(path: Path, groups: str | None = None, options: "TextOptions | N
             corpus = Corpus.from_texts(texts, options.vectorizer(), **fields)
         missing = dropped(texts, options.vectorizer(), corpus.vocabulary)
         say(f"{path}: {missing} (--stop-words, --min-df, --max-df, --max-features)", console=err)
+        if corpus.segment_ptr is not None:
+            say(f"{path}: {corpus.n_segments:,} sentences", console=err)
     return corpus if groups is None else corpus.grouped(groups)
 
 

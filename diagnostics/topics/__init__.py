@@ -3,19 +3,29 @@
 from .documents import correlations, documents, representatives, tokens
 from .last_draw import Topic, topics_of
 from .matching import MatchedTopics, match_topics
-from .summaries import Summary, number_of_topics, ranked_words, topic_words, topics
+from .sentences import Sentences, sentence_topics
+from .specific import Comment, comments, specific
+from .subtle import subtle
+from .summaries import Summary, number_of_topics, rank_words, ranked_words, topic_words, topics
 from .transform import transform
 
 __all__ = [
+    "Comment",
     "MatchedTopics",
+    "Sentences",
     "Summary",
     "Topic",
+    "comments",
     "correlations",
     "documents",
     "match_topics",
     "number_of_topics",
+    "rank_words",
     "ranked_words",
     "representatives",
+    "sentence_topics",
+    "specific",
+    "subtle",
     "tokens",
     "topic_words",
     "topics",

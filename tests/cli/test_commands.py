@@ -188,6 +188,9 @@ def test_evaluate(run, fit_file, corpus_file):
     result = run("evaluate", fit_file, corpus_file, "--split", "is_test")
     assert result.exit_code == 0, result.output
     assert "left to right" in result.stdout
+    by_sentence = run("evaluate", fit_file, corpus_file, "--unit", "sentence")
+    assert by_sentence.exit_code == 2
+    assert "expected sentences, found none" in by_sentence.stderr
     scores = json.loads(run("evaluate", fit_file, corpus_file, "--json").stdout)
     assert [score["method"] for score in scores["held_out"]] == [
         "document completion",

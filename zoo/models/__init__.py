@@ -20,6 +20,7 @@ from .cclda import Cclda as Cclda
 from .tpyp import Tpyp as Tpyp
 from .hpyp import Hpyp as Hpyp
 from .pyp import Pyp as Pyp
+from .was import Was as Was
 # isort: on
 
 MODELS: dict[str, type[Model]] = {
