@@ -66,20 +66,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "a table with a new dish has weight 1 instead of b",
     ),
     _mutant(
-        "table-keeps-its-offer",
-        "tables",
-        "offered = document.table_offered[e] - (was_first and again == NEVER)",
-        "offered = document.table_offered[e]",
-        "the dish of a table that moves is still counted among those on offer",
-    ),
-    _mutant(
-        "block-without-order",
-        "tables",
-        "            product *= (weight + repeat) / (mass + n)\n",
-        "            product *= weight / mass\n",
-        "the tokens of a table that moves are weighed as if each were the first",
-    ),
-    _mutant(
         "new-dishes-not-counted",
         "hyper",
         "(target.prior[0] + target.new_dishes) * x",
