@@ -15,7 +15,7 @@ from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.families.segments.law import log_tables, partitions
 from bnpzoo.zoo.families.segments.order import Seating, seating, sentence_starts
 from bnpzoo.zoo.families.segments.predictive import SegmentsPredictive
-from bnpzoo.zoo.models import get
+from bnpzoo.zoo.models import get, was
 from bnpzoo.zoo.toolbox.laws import log_sequences
 from numpy.testing import assert_allclose, assert_array_equal
 from numpyro import handlers
@@ -234,12 +234,13 @@ def test_limits_are_conditions():
     assert limited.log_dishes(latents, seats) == -np.inf
 
 
-def test_the_generator_keeps_to_limits_or_gives_up():
+def test_the_generator_keeps_to_limits_or_gives_up(monkeypatch):
     design = Design(np.array([6, 6]), 3)
     model = get("was", most_dishes=2, most_tables=2, window=3)
     for seed in range(5):
         latents, _ = model.simulate(design, np.random.default_rng(seed))
         assert latents["dish"].max() < 2
+    monkeypatch.setattr(was, "MOST_DRAWS", 20)
     with pytest.raises(ValueError, match="expected most_tables and most_dishes that such documents keep to"):
         get("was", most_dishes=1, b=50.0, window=3).simulate(
             Design(np.full(3, 9), 3), np.random.default_rng(0)
@@ -325,8 +326,8 @@ def test_quantities_by_hand():
     latents = model.draw_hyperparameters(Design.of(corpus), np.random.default_rng(0))
     latents |= {"z": np.array([0, 1, 1, 0, 0]), "dish": np.array([0, 1, 0, 0, 0])}
     found = model.quantities(latents, corpus)
-    assert found["n_dishes"] == 1.5
-    assert found["n_tables"] == pytest.approx(4 / 3)
+    assert found["dishes_per_document"] == 1.5
+    assert found["tables_per_sentence"] == pytest.approx(4 / 3)
     words = np.array([[2.5, 0.5, 1.5], [0.5, 2.5, 0.5]]) / [[4.5], [3.5]]
     dishes = np.array([[1.6, 1.6], [0.6, 1.6]]) / [[3.2], [2.2]]  # of the first document
     at_first = (dishes.sum(axis=0) + 0.5 / 2) / 2.5 @ words
