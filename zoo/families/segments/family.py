@@ -208,11 +208,11 @@ class SegmentsFamily(Model):
     ) -> Quantities:
         """See `Model.quantities`.
 
-        ``n_topics`` in use; ``dishes_per_document`` and ``tables_per_sentence``, means over those that have
-        tokens; ``log_joint`` of words, topics and dishes given hyperparameters; ``log_likelihood`` of the words
-        given topics; ``same_topic`` (P,); ``same_dish``, share of the pairs in one document; ``topic_entropy``
-        (Q,), nats; ``predictive`` (R,), of a word as the first token of one more sentence at the document's
-        end; every sampled hyperparameter.
+        ``n_topics`` in use; ``dishes_per_document`` and ``tables_per_sentence``, means over those with
+        tokens; ``log_joint`` of words, topics and dishes given hyperparameters; ``log_likelihood`` of the
+        words given topics; ``same_topic`` (P,); ``same_dish``, share of the pairs in one document;
+        ``topic_entropy`` (Q,), nats; ``predictive`` (R,), of a word as the first token of one more sentence
+        at the document's end; every sampled hyperparameter.
         """
         probes = probes or Probes.of(corpus)
         z, dish, seats = latents["z"], latents["dish"], self.seats(Design.of(corpus))
