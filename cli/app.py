@@ -17,6 +17,7 @@ from . import (
     documents,
     evaluate,
     experiment,
+    export,
     fit,
     listing,
     mixing,
@@ -109,6 +110,7 @@ app.command()(sentences.specific)
 app.command()(differences.differences)
 app.command()(report.report)
 app.command()(browse.browse)
+app.command()(export.export)
 app.command()(validate.validate)
 app.command()(mixing.mixing)
 app.add_typer(experiment.experiment, name="experiment")

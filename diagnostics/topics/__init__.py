@@ -1,7 +1,6 @@
 """What a fit found: topics and their words, documents and tokens, over all chains and kept draws."""
 
 from .documents import correlations, documents, representatives, tokens
-from .exports import to_pyldavis
 from .last_draw import Topic, topics_of
 from .matching import MatchedTopics, match_topics
 from .sentences import Sentences, sentence_topics
@@ -27,7 +26,6 @@ __all__ = [
     "sentence_topics",
     "specific",
     "subtle",
-    "to_pyldavis",
     "tokens",
     "topic_words",
     "topics",

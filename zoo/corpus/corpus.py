@@ -206,6 +206,11 @@ class Corpus:
         return 1 if self.group_names is None else int(self.group_names.size)
 
     @cached_property
+    def number_of_word(self) -> dict[str, int]:
+        """Where each word stands in the vocabulary."""
+        return {word: i for i, word in enumerate(self.vocabulary.tolist())}
+
+    @cached_property
     def doc_lengths(self) -> np.ndarray:
         """Tokens of each document, int64 (D,)."""
         return frozen(np.diff(self.doc_ptr))

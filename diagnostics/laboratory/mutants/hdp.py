@@ -125,4 +125,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "math.log(smoothing)",
         "the normaliser of a new topic is that of a single token",
     ),
+    _tables(
+        "seated-by-alpha",
+        "count[k] + documents.prior[tokens.group[d], k]",
+        "count[k] + documents.alpha[tokens.group[d]]",
+        "tokens of a topic sit down with the concentration of the document's whole process",
+    ),
 )  # fmt: skip
