@@ -55,10 +55,8 @@ def _log_density_of_stick(target, x):
 
 
 @kernel
-def update_sticks(rng, law, tally):
-    """Slice-sample a and b, unless they are fixed."""
-    n = tally.numbers[TABLES_NOTED]
-    size, later = tally.table_size[:n], tally.table_later[:n]
+def slice_sticks(rng, law, size, later):
+    """Slice-sample a and b given tokens at tables and at later ones, unless they are fixed."""
     if is_sampled(law.a_prior):
         target = LogStick(True, law.b[0], size, later, law.a_prior)
         law.a[0] = math.exp(slice_sample(rng, target, math.log(law.a[0]), 1.0))
@@ -93,7 +91,8 @@ def counts_of_counts(topics):
 def update_hyperparameters(rng, state):
     """Move all that are sampled, given what was noted of tables and dishes. Mutates `state`."""
     topics, law, tally = state.topics, state.law, state.tally
-    update_sticks(rng, law, tally)
+    n = tally.numbers[TABLES_NOTED]
+    slice_sticks(rng, law, tally.table_size[:n], tally.table_later[:n])
     update_zeta(rng, law, tally)
     if is_sampled(law.kappa_prior):
         dish_size = tally.dish_size[: tally.numbers[DISHES_NOTED]]

@@ -41,21 +41,26 @@ class Particles(NamedTuple):
 
 
 @kernel
-def fresh_particles(n_particles, n_tokens, n_sentences, n_topics):
-    """Particles that have no token yet."""
-    return Particles(
-        np.zeros(n_particles, np.int32),
-        np.zeros((n_particles, n_sentences), np.int32),
-        np.zeros((n_particles, n_tokens), np.int32),
-        np.zeros((n_particles, n_tokens), np.int32),
-        np.zeros((n_particles, n_tokens, n_topics), np.int32),
-        np.zeros((n_particles, n_tokens), np.int32),
+def fresh_particles(n_particles, n_tokens, n_sentences, n_topics, truncation):
+    """Particles that have no token yet; at a `truncation`, all their sentences have all dishes."""
+    n_tables = max(n_tokens, n_sentences * truncation)
+    n_dishes = max(n_tokens, truncation)
+    particles = Particles(
+        np.full(n_particles, truncation, np.int32),
+        np.full((n_particles, n_sentences), truncation, np.int32),
+        np.zeros((n_particles, n_tables), np.int32),
+        np.zeros((n_particles, n_tables), np.int32),
+        np.zeros((n_particles, n_dishes, n_topics), np.int32),
+        np.zeros((n_particles, n_dishes), np.int32),
         np.zeros(n_particles),
     )
+    for j in range(n_sentences * truncation):
+        particles.table_dish[:, j] = j % truncation
+    return particles
 
 
 @kernel
-def seat_next(rng, particles, p, s, start, likelihood, law, weights):
+def seat_next(rng, particles, p, s, start, likelihood, law, truncation, weights):
     """Seat the next token, of sentence `s`, in particle `p`; return the probability of its word.
 
     Parameters
@@ -68,6 +73,8 @@ def seat_next(rng, particles, p, s, start, likelihood, law, weights):
         Of the word under each topic.
     law : float64 (4,)
         a, b, zeta and kappa.
+    truncation : int
+        Dishes that all sentences have from the start; 0 where tables are opened by their first tokens.
     weights : float64 (n + K + 1,)
         Working memory.
     """
@@ -79,13 +86,16 @@ def seat_next(rng, particles, p, s, start, likelihood, law, weights):
     for c in range(n_dishes):
         weights[c] = -1.0
     passed = 1.0
-    for j in range(start, start + n_tables):  # Theorem 4
+    opened = 0.0 if truncation else 1.0  # a token that opens a table is no success of its stick (Theorem 4)
+    for j in range(start, start + n_tables):
         size = particles.table_size[p, j]
         after -= size
-        mass = a + b + size - 1.0 + after
-        weights[particles.table_dish[p, j]] = passed * (a + size - 1.0) / mass
+        mass = a + b + size - opened + after
+        is_last = truncation > 0 and j == start + n_tables - 1  # takes all that is left
+        seat = passed if is_last else passed * (a + size - opened) / mass
+        weights[particles.table_dish[p, j]] = seat
         passed *= (b + after) / mass
-    of_offered = passed / (n_dishes - n_tables + zeta)
+    of_offered = 0.0 if truncation else passed / (n_dishes - n_tables + zeta)
     of_any = likelihood.sum()
     total = 0.0
     for c in range(n_dishes):
@@ -145,7 +155,7 @@ def resample(rng, particles, spare):
 
 
 @kernel
-def pass_document(rng, words, sentence, start, at_time, word_topics, law, n_particles):
+def pass_document(rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles):
     """Run particles through a document.
 
     Parameters
@@ -158,6 +168,8 @@ def pass_document(rng, words, sentence, start, at_time, word_topics, law, n_part
     word_topics : float64 (V, K)
     law : float64 (4,)
         a, b, zeta and kappa.
+    truncation : int
+        See `seat_next`.
     n_particles : int
 
     Returns
@@ -167,14 +179,16 @@ def pass_document(rng, words, sentence, start, at_time, word_topics, law, n_part
     """
     n, n_topics = words.size, word_topics.shape[1]
     n_sentences = sentence.max() + 1 if n else 0
-    particles = fresh_particles(n_particles, n, n_sentences, n_topics)
-    spare = fresh_particles(n_particles, n, n_sentences, n_topics)
-    weights = np.zeros(n + n_topics + 1)
+    particles = fresh_particles(n_particles, n, n_sentences, n_topics, truncation)
+    spare = fresh_particles(n_particles, n, n_sentences, n_topics, truncation)
+    weights = np.zeros(n + truncation + n_topics + 1)
     log_p = 0.0
     for i in at_time:
         likelihood = word_topics[words[i]]
         for p in range(n_particles):
-            of_word = seat_next(rng, particles, p, sentence[i], start[i], likelihood, law, weights)
+            s = sentence[i]
+            begin = s * truncation if truncation else start[i]
+            of_word = seat_next(rng, particles, p, s, begin, likelihood, law, truncation, weights)
             particles.log_weight[p] += math.log(of_word)
         share = np.exp(particles.log_weight - particles.log_weight.max())
         if share.sum() ** 2 < 0.5 * n_particles * (share**2).sum():
@@ -184,9 +198,11 @@ def pass_document(rng, words, sentence, start, at_time, word_topics, law, n_part
 
 
 @kernel
-def log_probability(rng, words, sentence, start, at_time, word_topics, law, n_particles):
+def log_probability(rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles):
     """Log of an unbiased estimate of the probability of a document's words; see `pass_document`."""
-    particles, log_p = pass_document(rng, words, sentence, start, at_time, word_topics, law, n_particles)
+    particles, log_p = pass_document(
+        rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles
+    )
     return log_p + mean_of_logs(particles.log_weight)
 
 
@@ -198,18 +214,29 @@ def mean_of_logs(log_weight):
 
 
 @kernel
-def next_sentence(rng, words, sentence, start, at_time, word_topics, law, n_particles):
+def next_sentence(rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles):
     """Mean topic proportions of the first token of one more sentence, given a document, float64 (K,)."""
-    particles, _ = pass_document(rng, words, sentence, start, at_time, word_topics, law, n_particles)
-    zeta, kappa, n_topics = law[2], law[3], word_topics.shape[1]
+    particles, _ = pass_document(
+        rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles
+    )
+    a, b, zeta, kappa, n_topics = law[0], law[1], law[2], law[3], word_topics.shape[1]
     share = np.exp(particles.log_weight - particles.log_weight.max())
     share /= share.sum()
     out = np.zeros(n_topics)
     for p in range(n_particles):
-        each = share[p] / (particles.n_dishes[p] + zeta)
-        out += each * zeta / n_topics
-        for c in range(particles.n_dishes[p]):
+        n_dishes = particles.n_dishes[p]
+        left = share[p]
+        for c in range(n_dishes):
+            if truncation == 0:
+                weight = share[p] / (n_dishes + zeta)
+            elif c < n_dishes - 1:
+                weight = left * a / (a + b)
+            else:
+                weight = left
+            left -= weight
             mass = particles.dish_size[p, c] + n_topics * kappa
             for k in range(n_topics):
-                out[k] += each * (particles.in_dish[p, c, k] + kappa) / mass
+                out[k] += weight * (particles.in_dish[p, c, k] + kappa) / mass
+        if truncation == 0:
+            out += share[p] * zeta / (n_dishes + zeta) / n_topics
     return out

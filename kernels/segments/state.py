@@ -245,7 +245,7 @@ def make_state(
         most_dishes=most_dishes,
         log_offer=_log_offer(longest, float(latents["zeta"])),
     )
-    topics = Topics(*_recount(tokens, n_words, n_topics))
+    topics = Topics(*count_topics(tokens, n_words, n_topics))
     tally = Tally(
         offered=np.zeros(longest + 2, np.int64),
         numbers=np.zeros(3, np.int64),
@@ -289,7 +289,8 @@ def _empty_document(longest: int, n_topics: int) -> Document:
     )
 
 
-def _recount(tokens: Tokens, n_words: int, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
+def count_topics(tokens: Tokens, n_words: int, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
+    """Fields of `Topics`, counted anew from the tokens that have a topic."""
     counts = np.zeros((n_words, n_topics), np.int64)
     seated = tokens.topic >= 0
     np.add.at(counts, (tokens.words[seated], tokens.topic[seated]), 1)
@@ -325,7 +326,7 @@ def check(state: SegmentsState) -> None:
     if tokens.dish.size and not 0 <= tokens.dish.min() <= tokens.dish.max() < longest:
         raise AssertionError(f"a token's dish is outside 0..{longest - 1}")
     check_positive(a=law.a, b=law.b, zeta=law.zeta, kappa=law.kappa, eta=law.eta)
-    for name, recounted in zip(Topics._fields, _recount(tokens, n_words, n_topics), strict=True):
+    for name, recounted in zip(Topics._fields, count_topics(tokens, n_words, n_topics), strict=True):
         if np.any(getattr(topics, name) != recounted):
             raise AssertionError(f"{name} differs from a recount")
     if np.any(law.log_offer != _log_offer(longest, law.zeta[0])):

@@ -43,3 +43,20 @@ real log_documents(array[] int first_row, matrix law, vector log_law, matrix wor
   }
   return total;
 }
+
+/**
+ * Log weights of S sentences: log v and log(1 - v) of the sticks of the first, then those of the next.
+ */
+array[] vector log_stick_weights(array[] vector log_sticks, int S) {
+  int n = size(log_sticks) %/% S;
+  array[S] vector[n + 1] out;
+  for (s in 1 : S) {
+    real left = 0;
+    for (t in 1 : n) {
+      out[s, t] = left + log_sticks[(s - 1) * n + t, 1];
+      left += log_sticks[(s - 1) * n + t, 2];
+    }
+    out[s, n + 1] = left;
+  }
+  return out;
+}

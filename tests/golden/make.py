@@ -62,6 +62,8 @@ START = {Gamma: 40.0, Beta: 0.5}
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "n_topics": (5,), "epsilon": (0.6,), "a1": (2.0,), "a2": (0.8,), "lengths": ("task", "document", "none"),
+    "window": (4,), "order": ("round_robin", "reading"), "most_tables": (0,), "most_dishes": (0,),
+    "n_dishes": (4,),
 }  # fmt: skip
 """Values of other arguments of the models; those that are not here stay as they are by default."""
 

@@ -21,6 +21,7 @@ from .tpyp import Tpyp as Tpyp
 from .hpyp import Hpyp as Hpyp
 from .pyp import Pyp as Pyp
 from .was import Was as Was
+from .sbp import Sbp as Sbp
 # isort: on
 
 MODELS: dict[str, type[Model]] = {

@@ -1,11 +1,14 @@
 """Deliberately wrong kernels of the models of sentences; see `registry`."""
 
+from ....zoo.contract import Model
+from ....zoo.models.sbp import Sbp
 from ....zoo.models.was import Was
 from ..patched import Change, Mutant
 
 
-def _mutant(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(f"was-{name}", (Was,), Change(f"segments/{file}.py", find, replace), about)
+def _mutant(name: str, file: str, find: str, replace: str, about: str, of: type[Model] = Was) -> Mutant:
+    change = Change(f"segments/{file}.py", find, replace)
+    return Mutant(f"{of.card.id}-{name}", (of,), change, about)
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -66,20 +69,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "a table with a new dish has weight 1 instead of b",
     ),
     _mutant(
-        "table-keeps-its-offer",
-        "tables",
-        "offered = document.table_offered[e] - (was_first and again == NEVER)",
-        "offered = document.table_offered[e]",
-        "the dish of a table that moves is still counted among those on offer",
-    ),
-    _mutant(
-        "block-without-order",
-        "tables",
-        "            product *= (weight + repeat) / (mass + n)\n",
-        "            product *= weight / mass\n",
-        "the tokens of a table that moves are weighed as if each were the first",
-    ),
-    _mutant(
         "new-dishes-not-counted",
         "hyper",
         "(target.prior[0] + target.new_dishes) * x",
@@ -92,5 +81,61 @@ MUTANTS: tuple[Mutant, ...] = (
         "        out += log_beta(a + target.size[j] - 1.0, b + target.later[j])\n",
         "        out += log_beta(a + target.size[j], b + target.later[j])\n",
         "the token that opens a table is counted as a success of its stick (truncated stick-breaking)",
+    ),
+    _mutant(
+        "last-dish-by-its-stick",
+        "truncated",
+        "is_last = c == n_dishes - 1",
+        "is_last = False",
+        "the last dish has a stick of its own instead of all that is left",
+        Sbp,
+    ),
+    _mutant(
+        "passed-too-often",
+        "truncated",
+        "        passed *= (b + later) / mass\n",
+        "        passed *= (b + later + state.seats[c]) / mass\n",
+        "tokens at a dish count among those that passed it",
+        Sbp,
+    ),
+    _mutant(
+        "seats-kept",
+        "truncated",
+        "                    state.seats[tokens.dish[i]] -= 1\n",
+        "",
+        "a token is not taken out of its sentence",
+        Sbp,
+    ),
+    _mutant(
+        "sentences-together",
+        "truncated",
+        "            state.seats[:] = 0\n        state.in_dish[:] = 0\n        state.dish_size[:] = 0\n",
+        "        state.seats[:] = 0\n        state.in_dish[:] = 0\n        state.dish_size[:] = 0\n",
+        "a sentence begins with the seats of the one before",
+        Sbp,
+    ),
+    _mutant(
+        "size-of-dish-forgotten",
+        "truncated",
+        "(state.dish_size[c] + n_topics * kappa)",
+        "(1.0 + n_topics * kappa)",
+        "topic vectors are not normalised",
+        Sbp,
+    ),
+    _mutant(
+        "stick-without-token",
+        "truncated",
+        "state.stick_size[s, c] = state.seats[c] + 1",
+        "state.stick_size[s, c] = state.seats[c]",
+        "a and b are drawn as if the first token of a dish were no success of its stick",
+        Sbp,
+    ),
+    _mutant(
+        "first-stick-forgotten",
+        "truncated",
+        "                if c < n_dishes - 1:\n                    state.stick_size",
+        "                if 0 < c < n_dishes - 1:\n                    state.stick_size",
+        "a and b are drawn without the first sticks",
+        Sbp,
     ),
 )

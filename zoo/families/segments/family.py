@@ -46,7 +46,7 @@ class SegmentsFamily(Model):
     n_topics: int = option(10, small=2, benchmark=50)
     kappa: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.6, prior=Gamma(4.0, 3.0), benchmark=0.1)
     eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
-    window: int = option(0, small=2)
+    window: int = option(0, small=2, benchmark=20)
 
     def __post_init__(self):
         self.check_whole("n_topics", 1)
@@ -208,11 +208,11 @@ class SegmentsFamily(Model):
     ) -> Quantities:
         """See `Model.quantities`.
 
-        ``n_topics`` in use; ``n_dishes``, mean over documents with tokens; ``n_tables``, mean over sentences
-        of how many dishes they have; ``log_joint`` of words, topics and dishes given hyperparameters;
-        ``log_likelihood`` of the words given topics; ``same_topic`` (P,); ``same_dish``, share of the pairs
-        in one document; ``topic_entropy`` (Q,), nats; ``predictive`` (R,), of a word as the first token
-        of one more sentence at the document's end; every sampled hyperparameter.
+        ``n_topics`` in use; ``dishes_per_document`` and ``tables_per_sentence``, means over those with
+        tokens; ``log_joint`` of words, topics and dishes given hyperparameters; ``log_likelihood`` of the
+        words given topics; ``same_topic`` (P,); ``same_dish``, share of the pairs in one document;
+        ``topic_entropy`` (Q,), nats; ``predictive`` (R,), of a word as the first token of one more sentence
+        at the document's end; every sampled hyperparameter.
         """
         probes = probes or Probes.of(corpus)
         z, dish, seats = latents["z"], latents["dish"], self.seats(Design.of(corpus))
@@ -232,8 +232,8 @@ class SegmentsFamily(Model):
         n_tables /= max(np.unique(seats.sentence).size, 1)
         return {
             "n_topics": np.asarray(float(np.unique(z).size)),
-            "n_dishes": np.asarray(n_dishes),
-            "n_tables": np.asarray(n_tables),
+            "dishes_per_document": np.asarray(n_dishes),
+            "tables_per_sentence": np.asarray(n_tables),
             "log_joint": np.asarray(likelihood + assigned),
             "log_likelihood": np.asarray(likelihood),
             "same_topic": (z[first] == z[second]).astype(float),

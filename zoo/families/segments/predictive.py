@@ -1,4 +1,4 @@
-"""What a posterior draw of the weight-agnostic process says of new documents."""
+"""What a posterior draw of a model of sentences says of new documents."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,11 +23,14 @@ class SegmentsPredictive(Predictive):
     law : float (4,)
         a, b, zeta and kappa.
     seats : (design) -> Seating
+    truncation : int
+        Dishes that all sentences of a document have; 0 where they open tables.
     """
 
     topics: FrozenTopics
     law: np.ndarray
     seats: Callable[[Design], Seating]
+    truncation: int = 0
 
     @override
     def check(self, documents: Corpus) -> None:
@@ -46,7 +49,7 @@ class SegmentsPredictive(Predictive):
         theta = np.empty((rest.n_documents, self.topics.words.shape[0]))
         word_topics = np.ascontiguousarray(self.topics.words.T)
         for d, document in enumerate(self._documents(observed)):
-            theta[d] = smc.next_sentence(rng, *document, word_topics, self.law, sweeps)
+            theta[d] = smc.next_sentence(rng, *document, word_topics, self.law, self.truncation, sweeps)
         return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], word_topics[rest.words]))
 
     @override
@@ -55,7 +58,7 @@ class SegmentsPredictive(Predictive):
         word_topics = np.ascontiguousarray(self.topics.words.T)
         return np.array(
             [
-                smc.log_probability(rng, *document, word_topics, self.law, particles)
+                smc.log_probability(rng, *document, word_topics, self.law, self.truncation, particles)
                 for document in self._documents(documents)
             ]
         )
