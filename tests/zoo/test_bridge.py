@@ -118,6 +118,16 @@ def tally(shape, *index):
     return out
 
 
+def of_seeds(model, n_topics, n_words):
+    """What is added to eta for a word of a topic."""
+    if model.spelled().get("topics") != "seeded":
+        return 0.0
+    out = np.zeros((n_topics, n_words))
+    for k, words in enumerate(model.topics.seeds):
+        out[k, list(words)] = model.topics.seed_tokens
+    return out
+
+
 def bridge(model, values, sites):
     """Log density of the reference at `values`, from the model's densities."""
     model_id, corpus = model.card.id, CORPUS
@@ -153,7 +163,7 @@ def bridge(model, values, sites):
         fixed += float(np.sum(sites["phi_stable"]["fn"].log_prob(values["phi_stable"])))
         log_phi = np.log(sites["phi"]["value"])  # its law is seen to in tests of the family
     else:
-        phi = Shares.of(values, "phi", values["eta"])
+        phi = Shares.of(values, "phi", values["eta"] + of_seeds(model, n_topics, n_words))
         fixed += phi.log_density
     if model_id == "cclda":
         sigma = Shares.of(values, "sigma", values["delta"])
