@@ -82,8 +82,8 @@ class Weights(NamedTuple):
         log b_k of the block's group, log c_k, and gain_k, which is zero between tables.
     log_rising : float64 (commonest + 1,)
         log eta^(n), up to the count of the commonest word.
-    log_total : float64 (N + 1,)
-        log (V eta)^(n).
+    log_total : float64 (N + longest document + 1,)
+        log (V eta)^(n), up to a table beside a topic that already has its tokens.
     repeats : int32 (V,)
         Tokens of each word that have been seen at the table; zero between tables.
     """
@@ -300,7 +300,9 @@ def table_pass(rng, tokens, documents, topics, scratch):
         log_coefficient=np.zeros(capacity),
         gain=np.zeros(capacity),
         log_rising=log_rising_factorials(topics.eta[0], commonest),
-        log_total=log_rising_factorials(topics.n_listed.size * topics.eta[0], tokens.topic.size),
+        log_total=log_rising_factorials(
+            topics.n_listed.size * topics.eta[0], tokens.topic.size + lengths.max()
+        ),
         repeats=np.zeros(topics.n_listed.size, np.int32),
     )
     next_token = np.empty(tokens.topic.size, np.int32)

@@ -45,44 +45,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, kernel
+from .customers import count_by_topic, draw_customers, give_topic, group_of_tables
 from .documents import drop_empty_topics, update_alpha, update_sticks
 from .tables import log_rising_factorials, seat, unseated_tables
 
 TOKENS_A_PROPOSAL = 256
 """So that the number of proposals hangs on the corpus alone, as it must."""
 
-BY_WORDS = 0.5
+BY_WORD = 0.5
 """Share of the proposals whose anchors have a word in common."""
 
 SPLITS = 0.9
 """Share of splits among the other proposals."""
-
-
-class Customers(NamedTuple):
-    """Customers of the root, linked by their tokens and by topic; -1 ends every chain.
-
-    Attributes
-    ----------
-    size, first_token : int32 (customers,)
-    next_token : int32 (N,)
-        Token of the same customer.
-    of_token : int64 (N,)
-    of_topic : int32 (capacity,)
-        A customer of each topic.
-    next_customer : int32 (customers,)
-        Customer of the same topic.
-    group : int32 (customers,)
-    """
-
-    size: np.ndarray
-    first_token: np.ndarray
-    next_token: np.ndarray
-    of_token: np.ndarray
-    of_topic: np.ndarray
-    next_customer: np.ndarray
-    group: np.ndarray
 
 
 class Proposal(NamedTuple):
@@ -211,7 +186,7 @@ def choose_side(rng, tokens, customers, proposal, customer, stays):
     return both, proposal.log_f[2]
 
 
-@borrowing_kernel
+@kernel
 def allocate(rng, tokens, customers, proposal, a, b, n_others, stays):
     """Put customers on sides 0, of anchor `a`, and 1, of `b`; return log A of (2), up to gamma and B."""
     others = proposal.others
@@ -229,7 +204,7 @@ def allocate(rng, tokens, customers, proposal, a, b, n_others, stays):
         others[pick], others[j] = others[j], others[pick]
     n_in, must = 0, False
     while n_in < n_others:
-        before = n_in
+        n_before = n_in
         for j in range(n_in, n_others):
             customer = others[j]
             if must or has_known_word(tokens, customers, proposal, customer):
@@ -239,26 +214,8 @@ def allocate(rng, tokens, customers, proposal, a, b, n_others, stays):
                 others[n_in], others[j] = customer, others[n_in]
                 n_in += 1
                 must = False
-        must = n_in == before
+        must = n_in == n_before  # nobody left has a word in common with those who are in
     return log_a - log_all - math.lgamma(n_others + 2.0)
-
-
-@borrowing_kernel
-def give_topic(tokens, topics, customers, customer, new, n_of_topic):
-    """Give a customer a topic, and put it among the customers of that."""
-    first = customers.first_token[customer]
-    old = tokens.topic[first]
-    customers.next_customer[customer] = customers.of_topic[new]
-    customers.of_topic[new] = customer
-    n_of_topic[new] += 1
-    if new == old:
-        return
-    i = first
-    while i >= 0:
-        unlist_token(topics, tokens.words[i], old)
-        list_token(topics, tokens.words[i], new)
-        tokens.topic[i] = new
-        i = customers.next_token[i]
 
 
 @borrowing_kernel
@@ -273,14 +230,14 @@ def pick_by_word(rng, topics, customers, proposal):
 
 
 @borrowing_kernel
-def pick_to_split(rng, tokens, customers, n_customers):
+def pick_of_one_topic(rng, tokens, customers):
     """Two customers of one topic, or the same one twice where it has no other."""
     a = int(rng.random() * customers.size.size)
     topic = tokens.topic[customers.first_token[a]]
-    others = n_customers[topic] - 1
-    if others == 0:
+    n_others = customers.n_of_topic[topic] - 1
+    if n_others == 0:
         return a, a
-    left = int(rng.random() * others)
+    left = int(rng.random() * n_others)
     b = customers.of_topic[topic]
     while b == a or left > 0:
         if b != a:
@@ -290,34 +247,36 @@ def pick_to_split(rng, tokens, customers, n_customers):
 
 
 @borrowing_kernel
-def propose(rng, tokens, documents, topics, customers, proposal, n_of_topic):
+def pick_of_two_topics(rng, tokens, customers):
+    """Two customers at random, or the same one twice where they have one topic."""
+    a, b = int(rng.random() * customers.size.size), int(rng.random() * customers.size.size)
+    if tokens.topic[customers.first_token[a]] == tokens.topic[customers.first_token[b]]:
+        return a, a
+    return a, b
+
+
+@kernel
+def propose(rng, tokens, documents, topics, customers, proposal):
     """Split or merge the topics of two customers, or leave them as they are."""
-    n, by_words, wants_split, log_b = customers.size.size, rng.random() < BY_WORDS, False, 0.0
-    if by_words:
+    by_word = rng.random() < BY_WORD
+    if by_word:
         a, b = pick_by_word(rng, topics, customers, proposal)
+    elif rng.random() < SPLITS:
+        a, b = pick_of_one_topic(rng, tokens, customers)
     else:
-        wants_split = rng.random() < SPLITS
-        if wants_split:
-            a, b = pick_to_split(rng, tokens, customers, n_of_topic)
-        else:
-            a, b = int(rng.random() * n), int(rng.random() * n)
+        a, b = pick_of_two_topics(rng, tokens, customers)
     if a == b:
         return
     old = np.int64(tokens.topic[customers.first_token[a]])
     other = np.int64(tokens.topic[customers.first_token[b]])
     splits = old == other
-    if not by_words and splits != wants_split:
-        return
     n_others = gather_others(customers, proposal, old, a, b, 0)
     if not splits:
         n_others = gather_others(customers, proposal, other, a, b, n_others)
-    if not by_words:
-        log_b = math.log((1.0 - SPLITS) * (n_others + 1.0) / (SPLITS * n))
-    log_a = (
-        log_b
-        + math.log(documents.gamma[0])
-        + allocate(rng, tokens, customers, proposal, a, b, n_others, -1 if splits else old)
-    )
+    log_a = math.log(documents.gamma[0])
+    if not by_word:
+        log_a += math.log((1.0 - SPLITS) * (n_others + 1.0) / (SPLITS * customers.size.size))
+    log_a += allocate(rng, tokens, customers, proposal, a, b, n_others, -1 if splits else old)
     clear(tokens, customers, proposal, a)
     clear(tokens, customers, proposal, b)
     for j in range(n_others):
@@ -329,101 +288,12 @@ def propose(rng, tokens, documents, topics, customers, proposal, n_of_topic):
         new = topics.n_topics[0]
         topics.n_topics[0] += 1
     customers.of_topic[old] = customers.of_topic[other] = customers.of_topic[new] = -1
-    n_of_topic[old] = n_of_topic[other] = n_of_topic[new] = 0
-    give_topic(tokens, topics, customers, a, old, n_of_topic)
-    give_topic(tokens, topics, customers, b, new, n_of_topic)
+    customers.n_of_topic[old] = customers.n_of_topic[other] = customers.n_of_topic[new] = 0
+    give_topic(tokens, topics, customers, a, old)
+    give_topic(tokens, topics, customers, b, new)
     for j in range(n_others):
         customer = proposal.others[j]
-        give_topic(
-            tokens, topics, customers, customer, new if proposal.side[customer] == 1 else old, n_of_topic
-        )
-
-
-@kernel
-def group_of_tables(tokens, tables, n_tables):
-    """Group of each table's document."""
-    of_token = np.repeat(tokens.group, tokens.doc_ptr[1:] - tokens.doc_ptr[:-1])
-    return of_token[tables.first_token[:n_tables]]
-
-
-@kernel
-def seat_at_root(rng, tokens, documents, tables, group):
-    """Draw which customer of the root each table is, or, at three levels, sits down with in its task."""
-    of_table = np.arange(group.size)
-    if documents.n_levels[0] == 2:
-        return of_table
-    here = np.full(documents.prior.shape, -1, np.int32)  # a customer of each group and topic
-    seated = np.zeros(documents.prior.shape, np.int64)
-    n_tables = np.zeros(group.size, np.int64)
-    next_customer = np.empty(group.size, np.int32)
-    n_customers = 0
-    for table in range(group.size):
-        g, k = group[table], tokens.topic[tables.first_token[table]]
-        u = rng.random() * (seated[g, k] + documents.alpha0[0] * documents.root[k])
-        customer = here[g, k]
-        while customer >= 0:
-            u -= n_tables[customer]
-            if u < 0.0:
-                break
-            customer = next_customer[customer]
-        if customer < 0:
-            customer = n_customers
-            n_customers += 1
-            next_customer[customer] = here[g, k]
-            here[g, k] = customer
-        seated[g, k] += 1
-        n_tables[customer] += 1
-        of_table[table] = customer
-    return of_table
-
-
-@kernel
-def customers_of(tokens, of_token, group, capacity):
-    """Make customers of the root, given which of them each token is of, and their groups."""
-    n = group.size
-    customers = Customers(
-        size=np.zeros(n, np.int32),
-        first_token=np.full(n, -1, np.int32),
-        next_token=np.empty(of_token.size, np.int32),
-        of_token=of_token,
-        of_topic=np.full(capacity, -1, np.int32),
-        next_customer=np.empty(n, np.int32),
-        group=group,
-    )
-    for i in range(of_token.size):
-        customer = of_token[i]
-        customers.next_token[i] = customers.first_token[customer]
-        customers.first_token[customer] = i
-        customers.size[customer] += 1
-    for customer in range(n):
-        k = tokens.topic[customers.first_token[customer]]
-        customers.next_customer[customer] = customers.of_topic[k]
-        customers.of_topic[k] = customer
-    return customers
-
-
-@kernel
-def draw_customers(rng, tokens, documents, tables, group):
-    """Draw the customers of the root given the tables of the documents and their groups."""
-    of_table = seat_at_root(rng, tokens, documents, tables, group)
-    of_token = np.empty(tokens.topic.size, np.int64)
-    group_of = np.empty(of_table.max() + 1, group.dtype)
-    for table in range(group.size):
-        group_of[of_table[table]] = group[table]
-        i = tables.first_token[table]
-        while i >= 0:
-            of_token[i] = of_table[table]
-            i = tables.next_token[i]
-    return customers_of(tokens, of_token, group_of, documents.prior.shape[1])
-
-
-@kernel
-def count_by_topic(tokens, group, first_token, n_groups, n_topics):
-    """How many tables, or customers, there are by group and topic."""
-    count = np.zeros((n_groups, n_topics), np.int64)
-    for j in range(group.size):
-        count[group[j], tokens.topic[first_token[j]]] += 1
-    return count
+        give_topic(tokens, topics, customers, customer, new if proposal.side[customer] == 1 else old)
 
 
 @kernel
@@ -464,7 +334,7 @@ def topic_pass(rng, tokens, documents, topics, scratch):
     Returns False, with nothing done, if the arrays over topics need more room. Mutates all arguments.
     """
     n_tokens, capacity = tokens.topic.size, documents.prior.shape[1]
-    n_proposals = n_tokens // TOKENS_A_PROPOSAL
+    n_proposals = -(-n_tokens // TOKENS_A_PROPOSAL)
     if topics.n_topics[0] + n_proposals >= capacity:
         return False
     longest = (tokens.doc_ptr[1:] - tokens.doc_ptr[:-1]).max()
@@ -473,11 +343,8 @@ def topic_pass(rng, tokens, documents, topics, scratch):
     group = group_of_tables(tokens, tables, n_tables)
     customers = draw_customers(rng, tokens, documents, tables, group)
     proposal = empty_proposal(tokens, topics, customers.size.size)
-    n_of_topic = np.zeros(capacity, np.int64)
-    for customer in range(customers.size.size):
-        n_of_topic[tokens.topic[customers.first_token[customer]]] += 1
     for _ in range(n_proposals):
-        propose(rng, tokens, documents, topics, customers, proposal, n_of_topic)
+        propose(rng, tokens, documents, topics, customers, proposal)
     drop_empty_topics(tokens, documents, topics)
     size = documents.rest.size, topics.n_topics[0]
     at_tables = count_by_topic(tokens, group, tables.first_token, *size)
