@@ -17,10 +17,12 @@ from . import (
     documents,
     evaluate,
     experiment,
+    export,
     fit,
     listing,
     mixing,
     report,
+    sentences,
     show,
     simulate,
     topics,
@@ -103,9 +105,12 @@ app.command()(evaluate.evaluate)
 app.command()(topics.topics)
 app.command()(documents.documents)
 app.command()(documents.transform)
+app.command()(sentences.subtle)
+app.command()(sentences.specific)
 app.command()(differences.differences)
 app.command()(report.report)
 app.command()(browse.browse)
+app.command()(export.export)
 app.command()(validate.validate)
 app.command()(mixing.mixing)
 app.add_typer(experiment.experiment, name="experiment")

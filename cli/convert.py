@@ -13,6 +13,7 @@ from .inputs import (
     MaxDf,
     MaxFeatures,
     MinDf,
+    Sentences,
     StopWords,
     TextColumn,
     TokenPattern,
@@ -41,6 +42,7 @@ def convert(
     text_column: TextColumn = "text",
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    sentences: Sentences = "none",
 ) -> None:
     """Write a corpus in another format: text as .npz, or LDA-C and UCI bags of words for other programs."""
     from ..zoo.formats import write_corpus
@@ -48,6 +50,7 @@ def convert(
     options = text_options(
         stop_words=stop_words, min_df=min_df, max_df=max_df, max_features=max_features,
         token_pattern=token_pattern, text_column=text_column, encoding=encoding, delimiter=delimiter,
+        sentences=sentences,
     )  # fmt: skip
     corpus = read_corpus(corpus_file, options=options)
     write_corpus(corpus, out_file)

@@ -1,5 +1,6 @@
 """``bnpzoo evaluate``: held-out scores and coherence of a fit."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,13 @@ from .inputs import CorpusFile, Coverage, FitFile, Groups, Json, Seed, known_par
 if TYPE_CHECKING:
     from ..diagnostics.heldout import HeldOut
     from ..diagnostics.heldout.stacking import StackedChains
+
+
+class Unit(StrEnum):
+    """Choices of ``--unit``."""
+
+    DOCUMENT = "document"
+    SENTENCE = "sentence"
 
 
 def evaluate(
@@ -29,6 +37,9 @@ def evaluate(
         ),
     ] = False,
     top: Annotated[int, typer.Option(min=2, help="Words of a topic that coherence looks at.")] = 10,
+    unit: Annotated[
+        Unit, typer.Option(help="What words must share to be coherent, in both corpora.")
+    ] = Unit.DOCUMENT,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -70,7 +81,10 @@ def evaluate(
         stacked = stack_chains(tree, test, seed=seed) if chains else None
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
-    coherence = {"UMass": umass(top_words, training), "NPMI": npmi(top_words, test)}
+    coherence = {
+        "UMass": umass(top_words, training, unit=str(unit)),
+        "NPMI": npmi(top_words, test, unit=str(unit)),
+    }
     if as_json:
         share = test.n_tokens / max(whole.n_tokens, 1)
         words = {"known": test.n_tokens, "tokens": whole.n_tokens, "share": share}
@@ -95,7 +109,7 @@ def evaluate(
             [[f"{c['chain']}", c["weight"], c["perplexity"], c["standard_error"]] for c in _chains(stacked)],
         )
     print_table(
-        f"Coherence of topics, top {top} words (UMass in the training documents, NPMI in these)",
+        f"Coherence of topics, top {top} words (UMass in {unit}s of the training corpus, NPMI of this)",
         ["UMass", "NPMI", "tokens", "words"],
         [
             (*values, topic.n_tokens, " ".join(topic.words))

@@ -15,12 +15,12 @@ def validate_everything(
     budget: str, minutes: float | None, jobs: int | None, out: Path, as_json: bool
 ) -> ExitCode:
     """Judge all that has no current verdict in the folder or in the package's books; say what it cost."""
-    from ..diagnostics.laboratory.archive import kill_matrix
-    from ..diagnostics.laboratory.validate import judge_all, known_of, round_of
+    from ..diagnostics.laboratory.archive import Books, kill_matrix
+    from ..diagnostics.laboratory.validate import judge_all, known_of, round_of, still_open
 
     cases = round_of(budget)
     known = known_of(cases, out)
-    waiting = [case for case in cases if case not in known]
+    waiting = still_open(cases, known.values())
     judged: list[Record] = []
 
     def report(record: "Record") -> None:
@@ -30,8 +30,7 @@ def validate_everything(
 
     judge_all(waiting, out, jobs, report, minutes)
     records = [*known.values(), *judged]
-    done = {record.case for record in records}
-    left = [case for case in cases if case not in done]
+    left = still_open(cases, records)
     rejected = [record for record in records if not record.case.mutant and record.status != "passed"]
     matrix = kill_matrix([record for record in records if record.case.mutant])
     alive = [row for row in matrix if not row["killed"] and not any(_is_of(case, row) for case in left)]
@@ -54,9 +53,10 @@ def validate_everything(
         for row in alive:
             told = f"The mutant {row['mutant']} of {row['model']}"
             say(f"{told} was not noticed by the rungs that were run.", "red")
+        before = {record.case: record for record in Books().records()}
         for case in left:
             if not case.mutant:
-                say(f"Left for another time: {_command(case)}")
+                say(f"Left for another time: {_command(case)}{_told(before.get(case))}")
         n_mutants = sum(1 for case in left if case.mutant)
         if n_mutants:
             say(f"Left for another time: {n_mutants:,} tests of mutants")
@@ -74,6 +74,13 @@ def _command(case: "Case") -> str:
     return " ".join([*words, f"--rung {case.rung} --variant {case.variant} --budget {case.budget}"])
 
 
+def _told(record: "Record | None") -> str:
+    """Return what is known of a case from before a change."""
+    if record is None:
+        return ""
+    return f" ({record.status} on {record.date[:10]}, before a change; {record.seconds:.0f} s)"
+
+
 def _by_rung(records: "Sequence[Record]") -> "dict[str, list[Record]]":
     from ..diagnostics.laboratory.ladder import RUNGS
 
@@ -86,7 +93,7 @@ def _by_rung(records: "Sequence[Record]") -> "dict[str, list[Record]]":
 def _print_costs(records: "Sequence[Record]", judged: "Sequence[Record]") -> None:
     print_table(
         "Verdicts, and what they cost",
-        ["rung", "verdicts", "judged now", "minutes", "dearest"],
+        ["rung", "verdicts", "judged now", "minutes of one core", "dearest"],
         [
             [
                 rung,

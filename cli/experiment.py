@@ -215,6 +215,63 @@ def differential_classes(
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
 
+@experiment.command("weight-agnostic")
+def weight_agnostic(
+    corpora: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[CORPUS]...",
+            help="Corpus files to use beside the synthetic corpus and the standard library, with sentences.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 (typer copies it)
+    window: Annotated[
+        int, typer.Option(min=1, help="Words of a run that stands for a sentence where a corpus has none.")
+    ] = 10,
+    n_topics: Annotated[
+        list[int],
+        typer.Option(
+            min=1,
+            help="Number of topics; 10 and 20 if left out, and 50 at size paper. Repeat for more.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 (typer copies it)
+    size: SizeOption = Size.SMALL,
+    replicates: Splits = 3,
+    kappa: Annotated[
+        float,
+        typer.Option(callback=_positive, help="Dirichlet parameter of topic vectors; the paper's is 1."),
+    ] = 1.0,
+    eta: Annotated[
+        float, typer.Option(callback=_positive, help="Dirichlet parameter of topics; the paper's is 1.")
+    ] = 1.0,
+    jobs: Jobs = 2,
+    out: Out = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Topics of sentences: held-out perplexity, coherence, and how much is found of what was planted.
+
+    Tables I to III of Das & Bhattacharyya, by those of their methods of which there is a model, and LDA.
+    """
+    from ..diagnostics.experiments import weight_agnostic
+
+    small = weight_agnostic.WeightAgnosticExperiment(
+        weight_agnostic.SMALL, tuple(corpora), (10, 20), kappa, eta, window, seed=seed
+    )
+    paper = replace(
+        small,
+        sampling=weight_agnostic.PAPER,
+        topic_counts=(10, 20, 50),
+        most_documents=10_000,
+        most_sentences=10_000,
+    )
+    chosen = _sized(size, small, paper, replicates)
+    if n_topics:
+        chosen = replace(chosen, topic_counts=tuple(sorted({*n_topics})))
+    _run(chosen, out, jobs, as_json)
+
+
 def _sized(size: Size, small: Any, paper: Any, replicates: int) -> Any:
     return replace(paper if size is Size.PAPER else small, replicates=replicates)
 

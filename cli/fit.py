@@ -21,6 +21,8 @@ from .inputs import (
     MinDf,
     ModelName,
     Seed,
+    Seeds,
+    Sentences,
     Settings,
     Start,
     StopWords,
@@ -34,6 +36,7 @@ from .inputs import (
     read_corpus,
     seconds_of,
     text_options,
+    with_n_topics_of,
 )
 from .topics import print_topics
 
@@ -53,6 +56,7 @@ def fit(
     name: ModelName,
     corpus_file: CorpusFile,
     topics: Topics = None,
+    seeds: Seeds = None,
     settings: Settings = [],  # noqa: B006 (typer copies it)
     backend: Annotated[
         str, typer.Option(help="kernel (fast, exact), numpyro or stan (truncated references).")
@@ -80,6 +84,7 @@ def fit(
     text_column: TextColumn = "text",
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    sentences: Sentences = "none",
     split: Annotated[
         str | None,
         typer.Option(
@@ -111,10 +116,11 @@ def fit(
     from ..zoo.formats import is_text
     from ..zoo.inference import check, expected_size, held_signals, sample
 
-    model = make_model(name, settings, topics)
+    model = make_model(name, with_n_topics_of(start, name, settings), topics, seeds)
     options = text_options(
         stop_words=stop_words, min_df=min_df, max_df=max_df, max_features=max_features,
         token_pattern=token_pattern, text_column=text_column, encoding=encoding, delimiter=delimiter,
+        sentences=sentences,
     )  # fmt: skip
     corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
     seconds = seconds_of(within)

@@ -50,6 +50,15 @@ Topics = Annotated[
         show_default=False,
     ),
 ]
+Seeds = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Words of topics that are known beforehand, a topic a line; an empty line is a topic without. "
+        "Topics are then of the kind seeded; --set seed_tokens=50 says how much a word counts.",
+        show_default=False,
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(
@@ -69,8 +78,9 @@ Start = Annotated[
     typer.Option(
         metavar="START",
         help="Where chains start: seated (tokens take topics one by one), one (topic), documents (a topic "
-        "each), random:K, or a fit (.nc) of this corpus or of one that has grown. Several, with commas, are "
-        "taken in turn. Default: seated,documents where the number of topics is free.",
+        "each), random:K, or a fit (.nc) of this corpus or of one that has grown, by this model or, for its "
+        "topics alone, by another: lda from an hdp. Several, with commas, are taken in turn. "
+        "Default: seated,documents where the number of topics is free.",
         show_default=False,
     ),
 ]
@@ -128,6 +138,14 @@ TextColumn = Annotated[str, _of_text("Column of CSV, or key of JSON lines, that 
 Encoding = Annotated[str, _of_text("Of the characters, as Python calls it.")]
 Delimiter = Annotated[
     str | None, _of_text("Of the columns of CSV: a comma, or a tab for .tsv, unless given.", "CHARACTER")
+]
+Sentences = Annotated[
+    str,
+    _of_text(
+        "Keep sentences: a line each; those that the library sentencex finds in a LANGUAGE, such as `en`; "
+        "or the statements of Python programs, in a folder of .py files. Lists in JSON lines always are.",
+        "none|lines|statements|LANGUAGE",
+    ),
 ]
 
 _SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*")
@@ -203,11 +221,39 @@ def _number(text: str) -> int | float:
         raise ValueError(f"expected a number or Gamma(shape, rate), found {text.strip()!r}") from None
 
 
-def make_model(name: str, settings: Sequence[str] = (), topics: str | None = None) -> "Model":
+def make_model(
+    name: str, settings: Sequence[str] = (), topics: str | None = None, seeds: Path | None = None
+) -> "Model":
     """Model `name` as set on the command line."""
     from ..zoo import models
 
-    return models.get(name, topics=topics, **_arguments(name, settings, topics))
+    if seeds is None:
+        return models.get(name, topics=topics, **_arguments(name, settings, topics))
+    if topics not in (None, "seeded"):
+        raise ValueError(f"--seeds: expected topics of the kind seeded, found --topics {topics}")
+    arguments = _arguments(name, settings, "seeded")
+    return models.get(name, topics="seeded", **arguments, seeds=read_seeds(seeds))
+
+
+def read_seeds(path: Path) -> list[list[str]]:
+    """Words of each topic: a topic a line, words between blanks or commas."""
+    from ..zoo.formats.plain import located, read_text
+
+    with located(path):
+        return [line.replace(",", " ").split() for line in read_text(path).rstrip().splitlines()]
+
+
+def with_n_topics_of(start: str | None, name: str, settings: list[str]) -> list[str]:
+    """Return settings, and the number of topics of the fit that chains start from where none is set."""
+    from ..zoo import models
+    from ..zoo.inference import load
+    from ..zoo.inference.starts import n_topics_of_fit
+
+    fits = [text.strip() for text in (start or "").split(",") if text.strip().endswith(".nc")]
+    is_set = any(setting.partition("=")[0].strip() == "n_topics" for setting in settings)
+    if not fits or is_set or "n_topics" not in models.get(name).arguments():
+        return settings
+    return [*settings, f"n_topics={n_topics_of_fit(load(fits[0]))}"]
 
 
 def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:
@@ -243,6 +289,7 @@ def text_options(
     text_column: str,
     encoding: str,
     delimiter: str | None,
+    sentences: str,
 ) -> "TextOptions":
     """Options of text as set on the command line."""
     from ..zoo.formats import TextOptions
@@ -261,6 +308,7 @@ def text_options(
         column=text_column,
         encoding=encoding,
         delimiter=delimiter,
+        sentences=sentences,
         **pattern,
     )
 
@@ -304,6 +352,8 @@ def read_corpus(path: Path, groups: str | None = None, options: "TextOptions | N
             corpus = Corpus.from_texts(texts, options.vectorizer(), **fields)
         missing = dropped(texts, options.vectorizer(), corpus.vocabulary)
         say(f"{path}: {missing} (--stop-words, --min-df, --max-df, --max-features)", console=err)
+        if corpus.segment_ptr is not None:
+            say(f"{path}: {corpus.n_segments:,} sentences", console=err)
     return corpus if groups is None else corpus.grouped(groups)
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .console import print_json, say
 from .equations import readable
 from .inputs import Json, ModelName, Topics, make_model
+from .remembered import remembered
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record
@@ -15,72 +16,77 @@ if TYPE_CHECKING:
 
 def show(name: ModelName, topics: Topics = None, as_json: Json = False) -> None:
     """Show a model: its equations, hyperparameters, topics, samplers, errata and evidence."""
-    model = make_model(name, topics=topics)
+    told = remembered(f"show {name} {topics}", lambda: _told(name, topics))
     if as_json:
-        print_json(
-            asdict(model.card)
-            | {
-                "hyperparameters": {key: str(value) for key, value in model.spelled().items()},
-                "variants": {
-                    key: {"exact": kernel.exact, "about": kernel.about}
-                    for key, kernel in model.kernels.items()
-                },
-                "verdicts": [
-                    {
-                        "variant": r.case.variant,
-                        "rung": r.case.rung,
-                        "budget": r.case.budget,
-                        "status": r.status,
-                        "message": r.message,
-                        "date": r.date,
-                    }
-                    for r in _records_of(model, topics)
-                ],
-            }
-        )
+        print_json({key: value for key, value in told.items() if key != "topics_taken"})
     else:
-        _print_card(model)
-        _section("Verdicts on its samplers (`bnpzoo validate`)", _verdicts_on(model, topics))
+        _print(told)
 
 
-def _print_card(model: "Model") -> None:
-    card = model.card
-    say(f"{card.id} · {card.title}", "bold")
-    say(card.summary)
-    _section("Source", [card.citation])
-    _section("Equations", [f"{e.where}: {readable(e.latex)}   ({e.meaning})" for e in card.equations])
+def _told(name: str, topics: str | None) -> dict[str, Any]:
+    model = make_model(name, topics=topics)
+    return asdict(model.card) | {
+        "hyperparameters": {key: str(value) for key, value in model.spelled().items()},
+        "topics_taken": _topics_of(model),
+        "variants": {
+            key: {"exact": kernel.exact, "about": kernel.about} for key, kernel in model.kernels.items()
+        },
+        "verdicts": [
+            {
+                "variant": r.case.variant,
+                "rung": r.case.rung,
+                "budget": r.case.budget,
+                "status": r.status,
+                "message": r.message,
+                "date": r.date,
+            }
+            for r in _records_of(model, topics)
+        ],
+    }
+
+
+def _print(told: dict[str, Any]) -> None:
+    say(f"{told['id']} · {told['title']}", "bold")
+    say(told["summary"])
+    _section("Source", [told["citation"]])
+    _section(
+        "Equations",
+        [f"{e['where']}: {readable(e['latex'])}   ({e['meaning']})" for e in told["equations"]],
+    )
     _section(
         "Hyperparameters (default; a prior means that it is sampled)",
-        [f"{name} = {value}" for name, value in model.spelled().items()],
+        [f"{name} = {value}" for name, value in told["hyperparameters"].items()],
     )
-    _section("Topics that it takes (--topics)", _topics_of(model))
+    _section("Topics that it takes (--topics)", told["topics_taken"])
     _section(
         "Samplers",
-        [f"{name} ({'exact' if k.exact else 'not exact'}): {k.about}" for name, k in model.kernels.items()],
+        [
+            f"{name} ({'exact' if kernel['exact'] else 'not exact'}): {kernel['about']}"
+            for name, kernel in told["variants"].items()
+        ],
     )
-    _section("Where the package differs from the source", card.errata)
+    _section("Where the package differs from the source", told["errata"])
+    _section("Verdicts on its samplers (`bnpzoo validate`)", _verdicts(told))
 
 
 def _records_of(model: "Model", topics: str | None) -> "list[Record]":
-    """Verdicts in the package's books that are as the code is today."""
+    """Verdicts in the package's books that are as the code is today, from cheap rungs to dear ones."""
     from ..diagnostics.laboratory.archive import Books, strongest
-    from ..diagnostics.laboratory.ladder import Case
+    from ..diagnostics.laboratory.ladder import RUNGS, Case
 
     name = Case(model.card.id, "", "", topics=topics or "").name_of_model
     found = strongest(Books().records(model.card.id))
-    return [record for (of_model, _, _), record in found.items() if of_model == name]
+    own = [record for (of_model, _, _), record in found.items() if of_model == name]
+    return sorted(own, key=lambda record: RUNGS.index(record.case.rung))
 
 
-def _verdicts_on(model: "Model", topics: str | None) -> list[str]:
-    """One line a sampler: its rungs, from cheap to dear."""
-    from ..diagnostics.laboratory.ladder import RUNGS
-
-    records = sorted(_records_of(model, topics), key=lambda record: RUNGS.index(record.case.rung))
+def _verdicts(told: dict[str, Any]) -> list[str]:
+    """One line a sampler."""
     lines = []
-    for variant in model.kernels:
-        own = [record for record in records if record.case.variant == variant]
-        told = [f"{r.case.rung} {r.status} ({r.case.budget}, {r.date[:10]})" for r in own]
-        lines.append(f"{variant}: {', '.join(told) or 'none that is current'}")
+    for variant in told["variants"]:
+        own = [r for r in told["verdicts"] if r["variant"] == variant]
+        of_rungs = [f"{r['rung']} {r['status']} ({r['budget']}, {r['date'][:10]})" for r in own]
+        lines.append(f"{variant}: {', '.join(of_rungs) or 'none that is current'}")
     return lines
 
 

@@ -1,12 +1,11 @@
 """``bnpzoo topics``: what the topics of a fit are about."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import as_json_text, check_csv, err, print_json, print_table, say, write_csv
+from .console import check_csv, err, print_json, print_table, say, write_csv
 from .inputs import Csv, FitFile, Json
 
 if TYPE_CHECKING:
@@ -35,10 +34,6 @@ def topics(
         ),
     ] = Order.PROBABILITY,
     csv: Csv = None,
-    pyldavis: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the arguments of pyLDAvis.prepare here (.json)."),
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show the topics of a fit, largest first, and how sure they are.
@@ -47,8 +42,7 @@ def topics(
     its words a topic has in common in two chains: near 1, the chains found the same topic; near 0, they did
     not. With --csv and --json come the probabilities of the words, with intervals.
     """
-    from ..diagnostics.topics import match_topics, ranked_words, to_pyldavis
-    from ..zoo.files import replace_on_success
+    from ..diagnostics.topics import match_topics, ranked_words
     from ..zoo.inference import load
 
     check_csv(csv)
@@ -57,10 +51,6 @@ def topics(
         words = ranked_words(matched, n_words, by=str(by))
     if csv is not None:
         write_csv(words, csv)
-    if pyldavis is not None:
-        with replace_on_success(pyldavis) as temporary:
-            temporary.write_text(as_json_text(to_pyldavis(matched)), encoding="utf-8")
-        say(f"Wrote {pyldavis}", console=err)
     if as_json:
         print_json(_records(matched, n_words, by))
     else:

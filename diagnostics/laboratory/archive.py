@@ -35,6 +35,7 @@ class Record:
     date : str
         ISO 8601, in UTC.
     seconds : float
+        Of one core.
     version : str
         Of the package.
     fingerprint : str

@@ -83,9 +83,9 @@ LONG = Design(
 """With a document of so many tokens that tables are drawn in another way; for compiled sweeps."""
 
 MICRO = Design(
-    np.array([2, 1, 0, 2]), n_words=3, group=np.array([0, 1, 1, 0]), associations=neighbours(3, 2)
-).corpus(np.array([0, 2, 0, 1, 0]))
-"""Small enough for the oracle to enumerate."""
+    np.array([4, 1, 0, 2]), n_words=3, group=np.array([0, 1, 1, 0]), associations=neighbours(3, 2)
+).corpus(np.array([0, 2, 0, 0, 1, 2, 0]))
+"""Small enough for the oracle to enumerate: with 877 partitions, and tables of up to four tokens."""
 
 
 REFERENCE_DESIGNS = {
@@ -356,5 +356,5 @@ def climb(case: Case, store: Path | None = None, progress: Progress | None = Non
     progress : (done, total) -> None, optional
     """
     if case.rung not in JUDGES:
-        raise ValueError(f"no rung {case.rung!r}; there are {', '.join(RUNGS)}")
+        raise ValueError(f"no rung {case.rung!r}; there are {', '.join(JUDGES)}")
     return JUDGES[case.rung](case, store, progress)

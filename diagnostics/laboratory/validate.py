@@ -1,10 +1,11 @@
 """Climb the ladder of evidence with a model of the zoo, and with its mutants."""
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import groupby
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -116,13 +117,18 @@ def judge_case(case: Case, archive: Archive, progress: Progress | None = None) -
     """Record of a case: the archive's, or a new one that is put there."""
     record = archive.find(case)
     if record is None:
-        start = time.perf_counter()
+        start = _processor_seconds()
         report = None if progress is None else lambda done, total: progress(case, done, total)
         verdict = climb(case, archive.unfinished(case), report)
         if case.mutant:
             verdict = replace(verdict, groups={})  # nobody looks at the draws of so many
-        record = archive.put(case, verdict, time.perf_counter() - start)
+        record = archive.put(case, verdict, _processor_seconds() - start)
     return record
+
+
+def _processor_seconds() -> float:
+    """Seconds of one core that this process and those that it has ended have had."""
+    return sum(os.times()[:4])
 
 
 def validate(cases: Sequence[Case], store: Path = STORE, progress: Progress | None = None) -> list[Verdict]:
@@ -161,19 +167,10 @@ def until_killed(
 
 
 def round_of(budget: str) -> list[Case]:
-    """All cases of a full round, from cheap to dear: right samplers, all mutants, and the references.
-
-    Calibration compiles each mutant for some seconds of sampling; it sees those of the first model only.
-    """
+    """All cases of a full round, from cheap to dear: right samplers, all mutants, and the references."""
     pairs = combinations()
     right = [case for model, topics in pairs for case in cases_of(model, budget=budget, topics=topics)]
-    first = next(iter(MODELS))
-    wrong = [
-        case
-        for model, topics in pairs
-        for case in mutant_cases(model, topics=topics)
-        if case.rung != "sbc" or (model == first and not topics)
-    ]
+    wrong = [case for model, topics in pairs for case in mutant_cases(model, topics=topics)]
     dear = [
         case
         for model, topics in pairs
@@ -201,6 +198,22 @@ def known_of(cases: Iterable[Case], store: Path) -> dict[Case, Record]:
     return known
 
 
+def still_open(cases: Iterable[Case], records: Iterable[Record]) -> list[Case]:
+    """Find the cases without a record, but not those of mutants that a record has rejected."""
+    records = list(records)
+    judged = {record.case for record in records}
+    dead = {_mutant_of(record.case) for record in records if _is_killed(record)}
+    return [case for case in cases if case not in judged and _mutant_of(case) not in dead]
+
+
+def _mutant_of(case: Case) -> tuple[str, str]:
+    return case.name_of_model, case.mutant
+
+
+def _is_killed(record: Record) -> bool:
+    return bool(record.case.mutant) and record.status != "passed"
+
+
 def judge_all(
     cases: Sequence[Case],
     store: Path,
@@ -209,6 +222,8 @@ def judge_all(
     minutes: float | None = None,
 ) -> None:
     """Judge cases in parallel processes; `done` is called with each record as it comes.
+
+    A mutant that has been rejected meets no further rung.
 
     Parameters
     ----------
@@ -228,10 +243,21 @@ def judge_all(
     """
     archive = Archive(store)
     end = time.monotonic() + 60.0 * (math.inf if minutes is None else minutes)
-    begun = takewhile(lambda case: time.monotonic() < end, cases)
+    dead: set[tuple[str, str]] = set()
+
+    def begun() -> Iterator[Case]:
+        for case in cases:
+            if time.monotonic() >= end:
+                return
+            if _mutant_of(case) not in dead:
+                yield case
+
     parallel = Parallel(n_jobs=n_jobs or -1, return_as="generator_unordered", pre_dispatch="n_jobs")
-    for record in parallel(delayed(judge_case)(case, archive) for case in begun):
-        done(record)  # type: ignore[arg-type]
+    for record in parallel(delayed(judge_case)(case, archive) for case in begun()):
+        assert isinstance(record, Record)
+        if _is_killed(record):
+            dead.add(_mutant_of(record.case))
+        done(record)
 
 
 def survivors(records: Iterable[Record]) -> list[str]:

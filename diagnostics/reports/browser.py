@@ -1,26 +1,20 @@
 """A topic browser: one HTML file with what a fit found, to be explored without network."""
 
-import base64
-import hashlib
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from markupsafe import Markup
 from scipy.spatial.distance import pdist, squareform
 
 from ...zoo.corpus import Corpus
 from ..coherence import top_words
 from ..topics import MatchedTopics, documents, match_topics, number_of_topics, tokens, topics
 from ..topics.summaries import tails, word_intervals, word_probabilities
-from .fits import TEMPLATES, check_page, write_page
-
-LARGEST = 500_000
-"""Bytes of a page, at most: an e-mail takes it, and a phone opens it at once."""
+from .fits import check_page
+from .pages import WordNumbers, inert_json, rounded, write_explorer
 
 _MOST_TOPICS, _MOST_WORDS, _MOST_NUMBERS, _VERSION_WORDS = 100, 60, 40, 10
 _WORDS, _DOCUMENTS, _TOKENS = 5_000, 240, 25_000
@@ -56,25 +50,18 @@ def write_browser(path: str | Path, fit: xr.DataTree | MatchedTopics, *, interva
     """
     check_page(path)
     matched = match_topics(fit)
-    corpus, card = matched.corpus, matched.model.card
-    found = _Found(matched, interval)
-    script, style = (_template("browser.js"), _template("report.css") + _template("browser.css"))
-    write_page(
+    corpus, found = matched.corpus, _Found(matched, interval)
+    write_explorer(
         path,
-        "browser.html",
-        card=card,
+        "browser",
+        matched,
+        found.content,
         heading=f"{matched.n_topics} topics of {corpus.n_documents:,} documents",
         facts=_facts(matched),
         interval=f"{interval:.0%}",
         has_groups=corpus.n_groups > 1,
         n_omitted=matched.n_topics - found.n_topics,
         documents_note=_documents_note(corpus),
-        how=_how(matched),
-        version=matched.fit.attrs["bnpzoo_version"],
-        data=_fitting(found, LARGEST - len(script) - len(style) - 8_000),
-        script=Markup(script),
-        style=Markup(style),
-        hashes={"script": _source(script), "style": _source(style)},
     )
 
 
@@ -99,7 +86,7 @@ class _Found:
     def content(self, scale: float) -> str:
         """JSON of the page's data, of a size that goes with `scale`."""
         n_words = max(10, int(scale * _WORDS / self.n_topics))
-        words = _Numbers()
+        words = WordNumbers()
         content = {
             "topics": [self._topic(k, n_words, words) for k in range(self.n_topics)],
             "documents": [self._document(d, has_text, words) for d, has_text in self._documents(scale)],
@@ -111,29 +98,29 @@ class _Found:
             "words": self.corpus.vocabulary[words.ids].tolist(),
             "frequency": self.frequency[words.ids].tolist(),
         }
-        return _json(content | vocabulary)
+        return inert_json(content | vocabulary)
 
-    def _topic(self, k: int, n_words: int, words: "_Numbers") -> dict[str, Any]:
+    def _topic(self, k: int, n_words: int, words: "WordNumbers") -> dict[str, Any]:
         row = self.topics.iloc[k]
         low, high = self.word_ends[:, k]
         return {
-            "share": _rounded([row["share"], row["share_low"], row["share_high"]]),
-            "stability": None if np.isnan(row["stability"]) else _rounded(row["stability"]),
-            "found": _rounded(row["found"]),
-            "place": _rounded(self.places[k]),
+            "share": rounded([row["share"], row["share_low"], row["share_high"]]),
+            "stability": None if np.isnan(row["stability"]) else rounded(row["stability"]),
+            "found": rounded(row["found"]),
+            "place": rounded(self.places[k]),
             "words": [
-                [words[w], *_rounded([self.probability[k, w], a, b])]
+                [words[w], *rounded([self.probability[k, w], a, b])]
                 for w, a, b in islice(zip(self.words[k], low, high, strict=True), n_words)
                 if self.frequency[w] > 0
             ],
-            "groups": _rounded(self.groups[:, k].tolist()) if len(self.groups) else [],
+            "groups": rounded(self.groups[:, k].tolist()) if len(self.groups) else [],
             "versions": self._versions_of(k, words),
         }
 
-    def _versions_of(self, k: int, words: "_Numbers") -> list[list[int]] | None:
+    def _versions_of(self, k: int, words: "WordNumbers") -> list[list[int]] | None:
         return None if self.versions is None else [[words[w] for w in own] for own in self.versions[k]]
 
-    def _document(self, d: int, has_text: bool, words: "_Numbers") -> dict[str, Any]:
+    def _document(self, d: int, has_text: bool, words: "WordNumbers") -> dict[str, Any]:
         mean, low, high = (table.to_numpy()[d, : self.n_topics] for table in self.proportions)
         large = [k for k in np.argsort(-mean, kind="stable")[:8] if mean[k] >= 0.01]
         name = self.proportions.mean.index[d]
@@ -141,11 +128,11 @@ class _Found:
             "name": name if isinstance(name, str) else f"document {name}",
             "length": int(self.corpus.doc_lengths[d]),
             "group": None if self.corpus.group is None else int(self.corpus.group_of_doc[d]),
-            "topics": [[int(k), *_rounded([mean[k], low[k], high[k]])] for k in large],
+            "topics": [[int(k), *rounded([mean[k], low[k], high[k]])] for k in large],
             "text": self._text(d, words) if has_text else None,
         }
 
-    def _text(self, d: int, words: "_Numbers") -> list[list[float]]:
+    def _text(self, d: int, words: "WordNumbers") -> list[list[float]]:
         """Word, topic and certainty of each token: in reading order, or else by topic."""
         here = slice(self.corpus.doc_ptr[d], self.corpus.doc_ptr[d + 1])
         found = self.tokens.iloc[here].assign(word=self.corpus.words[here])
@@ -169,22 +156,7 @@ class _Found:
 
     def _number_of_topics(self) -> list[list[float]]:
         likely = sorted(zip(self.numbers.index, self.numbers, strict=True), key=lambda pair: -pair[1])
-        return sorted([int(n), _rounded(p)] for n, p in likely[:_MOST_NUMBERS] if p > 0)
-
-
-class _Numbers:
-    """Numbers of the words that a page mentions, in the order in which it does."""
-
-    def __init__(self):
-        self._number: dict[int, int] = {}
-
-    def __getitem__(self, word: int) -> int:
-        return self._number.setdefault(int(word), len(self._number))
-
-    @property
-    def ids(self) -> list[int]:
-        """Id of each word that was mentioned."""
-        return list(self._number)
+        return sorted([int(n), rounded(p)] for n, p in likely[:_MOST_NUMBERS] if p > 0)
 
 
 def _map(probability: np.ndarray) -> np.ndarray:
@@ -246,44 +218,3 @@ def _facts(matched: MatchedTopics) -> dict[str, str]:
 def _documents_note(corpus: Corpus) -> str:
     order = "in reading order" if corpus.in_order else "by topic, as the corpus does not have their order"
     return f"Open one for its words, {order}; words that are not in the vocabulary are not shown."
-
-
-def _how(matched: MatchedTopics) -> str:
-    attrs = matched.fit.attrs
-    return (
-        f"Topics are matched over the kept draws of all chains. {attrs['model']}, seed {attrs['seed']}, "
-        f"corpus SHA-256 {attrs['corpus_sha256'][:16]}."
-    )
-
-
-def _fitting(found: _Found, room: int) -> Markup:
-    """Return the page's data in as much detail as there is room for, in bytes."""
-    scale = 1.0
-    while len((data := found.content(scale)).encode()) > room and scale > 1e-3:
-        scale *= 0.7
-    return Markup(data)
-
-
-def _json(content: dict[str, Any]) -> str:
-    """JSON that cannot end the element around it: it has no angle bracket and no ampersand."""
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return "".join(_INERT.get(letter, letter) for letter in text)
-
-
-_INERT = {letter: f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
-
-
-def _rounded(values: Any) -> Any:
-    """Numbers to three significant digits, which is what a picture can show."""
-    if isinstance(values, Iterable):
-        return [_rounded(value) for value in values]
-    return float(f"{values:.3g}")
-
-
-def _template(name: str) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _source(text: str) -> str:
-    """Source expression by which a content security policy allows this text alone."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

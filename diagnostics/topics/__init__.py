@@ -1,23 +1,31 @@
 """What a fit found: topics and their words, documents and tokens, over all chains and kept draws."""
 
 from .documents import correlations, documents, representatives, tokens
-from .exports import to_pyldavis
 from .last_draw import Topic, topics_of
 from .matching import MatchedTopics, match_topics
-from .summaries import Summary, number_of_topics, ranked_words, topic_words, topics
+from .sentences import Sentences, sentence_topics
+from .specific import Comment, comments, specific
+from .subtle import subtle
+from .summaries import Summary, number_of_topics, rank_words, ranked_words, topic_words, topics
 from .transform import transform
 
 __all__ = [
+    "Comment",
     "MatchedTopics",
+    "Sentences",
     "Summary",
     "Topic",
+    "comments",
     "correlations",
     "documents",
     "match_topics",
     "number_of_topics",
+    "rank_words",
     "ranked_words",
     "representatives",
-    "to_pyldavis",
+    "sentence_topics",
+    "specific",
+    "subtle",
     "tokens",
     "topic_words",
     "topics",

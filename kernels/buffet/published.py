@@ -27,7 +27,7 @@ from .state import (
     set_on,
     set_weight,
 )
-from .tokens import count_document, put_in, take_out, times_word
+from .tokens import count_document, look_at_topics, put_in, take_out, times_word
 from .weights import LogTaskWeight, update_alpha, update_shapes
 
 LOG2 = math.log(2.0)
@@ -60,21 +60,22 @@ def expand(state, c, d_count):
 def published_pass(rng, state, c, documents):
     """Draw the topics of the tokens of task `c`; returns False, before it starts, for want of room."""
     tokens, masks, topics, prior = state.tokens, state.masks, state.topics, state.prior
-    scores = state.scratch.scores
+    unseen, doc_count, scores = state.scratch.unseen, state.scratch.doc_count, state.scratch.scores
     if not has_slots(state, state.lengths.n_tokens[c] + 1):
         return False
     n_tasks = masks.weight.shape[0]
+    look_at_topics(topics, unseen)
     for d in documents:
         length = tokens.doc_ptr[d + 1] - tokens.doc_ptr[d]
         count_document(state, d, 1)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             w = tokens.words[i]
-            old = take_out(tokens, topics, masks.count, state.scratch.doc_count, c, i)
+            old = take_out(tokens, topics, unseen, masks.count, doc_count, c, i)
             if old >= 0 and topics.total[old] == 0:
                 turn_off_everywhere(masks, old)
             n_topics = topics.n_topics[0]
             new_score = expand(state, c, float(length - 1))
-            times_word(topics, w, scores)
+            times_word(topics, unseen, w, scores)
             scores[n_topics] = new_score / topics.n_listed.size
             new = categorical(rng, scores, n_topics + 1)
             if new == n_topics:
@@ -86,7 +87,7 @@ def published_pass(rng, state, c, documents):
                     set_off(masks, c, new)
                 log_weight = log_gamma_variate(rng, masks.shape[new] + 1.0) - math.log1p(LOG2)
                 set_on(masks, c, new, log_weight)
-            put_in(tokens, topics, masks.count, state.scratch.doc_count, c, i, new)
+            put_in(tokens, topics, unseen, masks.count, doc_count, c, i, new)
         count_document(state, d, -1)
     return True
 

@@ -37,7 +37,10 @@ def with_room(state: SparseTransferState) -> SparseTransferState:
             version=masks.version,
         ),
         scratch=scratch._replace(
-            doc_count=wider(scratch.doc_count), scores=wider(scratch.scores), closed=wider(scratch.closed)
+            doc_count=wider(scratch.doc_count),
+            unseen=wider(scratch.unseen),
+            scores=wider(scratch.scores),
+            closed=wider(scratch.closed),
         ),
     )
 
@@ -100,6 +103,7 @@ def make_state(tokens: Tokens, n_words, latents, eta_prior, lengths, prior, open
         prior=BuffetPrior(**prior),
         scratch=MaskScratch(
             doc_count=np.zeros(capacity, np.int64),
+            unseen=np.zeros(capacity),
             scores=np.zeros(capacity + 1),
             closed=np.zeros((n_tasks, capacity)),
             opening=np.array(opening, float),
@@ -142,6 +146,6 @@ def check(state: SparseTransferState) -> None:
         raise AssertionError("a represented topic is off in every task, or another is on in one")
     if np.any(scratch.block) or np.any(scratch.doc_count) or scratch.progress.tolist() != [0, 0, -1]:
         raise AssertionError("working memory was left dirty")
-    kept = np.concatenate([scratch.mass, scratch.rate, scratch.closed.ravel(), scratch.level])
+    kept = np.concatenate([scratch.unseen, scratch.mass, scratch.rate, scratch.closed.ravel(), scratch.level])
     if not np.all((kept >= 0.0) & np.isfinite(kept)) or np.any(scratch.version > masks.version):
         raise AssertionError("what was kept of the masses is of no use")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.dirichlet import DirichletTopics
-from ..toolbox.jit import kernel
+from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import log_gamma_variate
 from ..toolbox.sides import Tokens
 
@@ -116,6 +116,8 @@ class MaskScratch(NamedTuple):
     ----------
     doc_count : int64 (capacity,)
         n_dk of the current document; zero between documents.
+    unseen : float64 (capacity,)
+        Probability, under each topic, of a word that it has no token of; holds in a pass over the tokens.
     scores : float64 (capacity + 1,)
     closed : float64 (C, capacity)
         Weight of a topic for a token of a task that does not have it, before its word is seen.
@@ -135,6 +137,7 @@ class MaskScratch(NamedTuple):
     """
 
     doc_count: np.ndarray
+    unseen: np.ndarray
     scores: np.ndarray
     closed: np.ndarray
     opening: np.ndarray
@@ -159,7 +162,7 @@ class SparseTransferState(NamedTuple):
     FIXED = ("lengths",)
 
 
-@kernel
+@borrowing_kernel
 def sum_of_log_rising(log_mass, mass, offset, coefficient):
     """``sum_j coefficient[j] (log Γ(mass + offset[j]) - log Γ(mass))``, also for a mass that underflows."""
     out = 0.0
@@ -172,7 +175,7 @@ def sum_of_log_rising(log_mass, mass, offset, coefficient):
     return out
 
 
-@kernel
+@borrowing_kernel
 def log_h(lengths, c, mass):
     """Log weight of the mass of task `c`."""
     if mass <= 0.0:
@@ -182,13 +185,13 @@ def log_h(lengths, c, mass):
     return out + sum_of_log_rising(math.log(mass), mass, lengths.offset[at], lengths.coefficient[at])
 
 
-@kernel
+@borrowing_kernel
 def is_exponential(lengths, c):
     """Whether h of task `c` is ``exp(-rate S)``, so that topics do not depend on each other by it."""
     return lengths.ptr[c] == lengths.ptr[c + 1]
 
 
-@kernel
+@borrowing_kernel
 def tilt(lengths, c, mass):
     """Rate of an exponential that is close to h of task `c` above `mass`; any function of them would do."""
     if is_exponential(lengths, c):
@@ -198,7 +201,7 @@ def tilt(lengths, c, mass):
     return max(0.0, log_h(lengths, c, mass) - log_h(lengths, c, mass + 1.0))
 
 
-@kernel
+@borrowing_kernel
 def mass_without(masks, c, k, n_topics):
     """Mass of task `c` but for topic `k` (-1: all of it), summed anew: differences would lose digits."""
     out = 0.0
@@ -208,7 +211,7 @@ def mass_without(masks, c, k, n_topics):
     return out
 
 
-@kernel
+@borrowing_kernel
 def log_mass_without(masks, c, k, n_topics):
     """Logarithm of `mass_without`, exact also where weights underflow."""
     mass = mass_without(masks, c, k, n_topics)
@@ -221,20 +224,20 @@ def log_mass_without(masks, c, k, n_topics):
     return out
 
 
-@kernel
+@borrowing_kernel
 def at_least(log_value):
     """``exp(log_value)``, but no less than `LEAST`."""
     return max(math.exp(log_value), LEAST)
 
 
-@kernel
+@borrowing_kernel
 def set_weight(masks, c, k, log_weight):
     """Set the weight of topic `k`, which is on, in task `c`."""
     masks.log_weight[c, k] = log_weight
     masks.weight[c, k] = at_least(log_weight)
 
 
-@kernel
+@borrowing_kernel
 def set_on(masks, c, k, log_weight):
     """Turn topic `k` on in task `c`."""
     set_weight(masks, c, k, log_weight)
@@ -242,7 +245,7 @@ def set_on(masks, c, k, log_weight):
     masks.version[0] += 1
 
 
-@kernel
+@borrowing_kernel
 def set_off(masks, c, k):
     """Turn topic `k` off in task `c`."""
     masks.log_weight[c, k] = -math.inf
@@ -251,13 +254,13 @@ def set_off(masks, c, k):
     masks.version[0] += 1
 
 
-@kernel
+@borrowing_kernel
 def is_on(masks, c, k):
     """Whether task `c` has topic `k`."""
     return masks.log_weight[c, k] > -math.inf
 
 
-@kernel
+@borrowing_kernel
 def free_slot(state):
     """Slot for a new topic, which the caller turns on; there must be room."""
     n_topics = state.topics.n_topics[0]
@@ -274,7 +277,7 @@ def draw_shape(rng, prior):
     return prior.a2 * at_least(log_gamma_variate(rng, prior.a1))
 
 
-@kernel
+@borrowing_kernel
 def has_slots(state, wanted):
     """Whether there are slots for as many new topics."""
     n_topics = state.topics.n_topics[0]

@@ -3,7 +3,7 @@
 import math
 
 from ..toolbox.dirichlet import list_token, unlist_token
-from ..toolbox.jit import kernel
+from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import categorical, log_gamma_variate
 from .state import (
     at_least,
@@ -19,41 +19,55 @@ from .state import (
 )
 
 
-@kernel
-def times_word(topics, w, scores):
+@borrowing_kernel
+def of_unseen(topics, k):
+    """Probability, under topic `k`, of a word that it has no token of."""
+    eta = topics.eta[0]
+    return eta / (topics.total[k] + topics.n_listed.size * eta)
+
+
+@borrowing_kernel
+def look_at_topics(topics, unseen):
+    """Fill in `unseen`, which `take_out` and `put_in` then keep."""
+    for k in range(topics.n_topics[0]):
+        unseen[k] = of_unseen(topics, k)
+
+
+@borrowing_kernel
+def times_word(topics, unseen, w, scores):
     """Multiply the leading `scores` by the probability of word `w` under each topic, in place."""
     eta = topics.eta[0]
-    smoothing = topics.n_listed.size * eta
-    n_topics = topics.n_topics[0]
     listed = slice(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w])
-    for k in range(n_topics):
-        scores[k] *= eta / (topics.total[k] + smoothing)
+    for k in range(topics.n_topics[0]):
+        scores[k] *= unseen[k]
     topic, count = topics.listed_topic[listed], topics.listed_count[listed]
     for j in range(topic.size):
         scores[topic[j]] *= (count[j] + eta) / eta
 
 
-@kernel
-def take_out(tokens, topics, count, doc_count, c, i):
+@borrowing_kernel
+def take_out(tokens, topics, unseen, count, doc_count, c, i):
     """Take token `i` of task `c` out of all counts; return its topic."""
     k = tokens.topic[i]
     if k >= 0:
         unlist_token(topics, tokens.words[i], k)
+        unseen[k] = of_unseen(topics, k)
         doc_count[k] -= 1
         count[c, k] -= 1
     return k
 
 
-@kernel
-def put_in(tokens, topics, count, doc_count, c, i, k):
+@borrowing_kernel
+def put_in(tokens, topics, unseen, count, doc_count, c, i, k):
     """Count token `i` of task `c` in topic `k`."""
     tokens.topic[i] = k
     list_token(topics, tokens.words[i], k)
+    unseen[k] = of_unseen(topics, k)
     doc_count[k] += 1
     count[c, k] += 1
 
 
-@kernel
+@borrowing_kernel
 def count_document(state, d, step):
     """Add `step` to the document's count of each of its tokens' topics."""
     for i in range(state.tokens.doc_ptr[d], state.tokens.doc_ptr[d + 1]):
@@ -61,17 +75,17 @@ def count_document(state, d, step):
             state.scratch.doc_count[state.tokens.topic[i]] += step
 
 
-@kernel
-def given_masks(rng, topics, weight, doc_count, scores, c, w):
+@borrowing_kernel
+def given_masks(rng, topics, unseen, weight, doc_count, scores, c, w):
     """Draw the topic of a token of word `w` among those that task `c` has on."""
     n_topics = topics.n_topics[0]
     for k in range(n_topics):
         scores[k] = doc_count[k] + weight[c, k]
-    times_word(topics, w, scores)
+    times_word(topics, unseen, w, scores)
     return categorical(rng, scores, n_topics)
 
 
-@kernel
+@borrowing_kernel
 def look_at_task(state, c):
     """Bring up to date what `with_mask` needs to know of task `c` but its tokens.
 
@@ -96,18 +110,18 @@ def look_at_task(state, c):
     scratch.opening[c] = prior.a1 * prior.a2 * math.exp(log_new)
 
 
-@kernel
+@borrowing_kernel
 def weigh_all(topics, masks, scratch, alpha, c, w):
     """Weigh, into the scores, topics with tokens of task `c`, those that are off there, then a new one."""
     count, weight, closed, doc_count = masks.count, masks.weight, scratch.closed, scratch.doc_count
     scores, n_topics = scratch.scores, topics.n_topics[0]
     for k in range(n_topics):
         scores[k] = doc_count[k] + weight[c, k] if count[c, k] > 0 else closed[c, k]
-    times_word(topics, w, scores)
+    times_word(topics, scratch.unseen, w, scores)
     scores[n_topics] = alpha * scratch.opening[c] / topics.n_listed.size
 
 
-@kernel
+@borrowing_kernel
 def with_mask(rng, state, c, w, old):
     """Draw the topic of a token together with its mask and weight; return the topic.
 
@@ -161,7 +175,8 @@ def pass_with_masks(rng, state, open_topics):
     tokens, topics, progress = state.tokens, state.topics, state.scratch.progress
     # Local names keep numba from counting references to all arrays of the state at every token.
     count, weight = state.masks.count, state.masks.weight
-    doc_count, scores = state.scratch.doc_count, state.scratch.scores
+    unseen, doc_count, scores = state.scratch.unseen, state.scratch.doc_count, state.scratch.scores
+    look_at_topics(topics, unseen)
     state.masks.version[0] += 1  # weights and shapes have changed since the last sweep
     for d in range(progress[1], tokens.group.size):
         if not has_slots(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
@@ -171,19 +186,19 @@ def pass_with_masks(rng, state, open_topics):
         count_document(state, d, 1)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             w = tokens.words[i]
-            old = take_out(tokens, topics, count, doc_count, c, i)
+            old = take_out(tokens, topics, unseen, count, doc_count, c, i)
             coin = rng.integers(0, 2) if open_topics else 0
             if coin == 0 and old >= 0:
-                new = given_masks(rng, topics, weight, doc_count, scores, c, w)
+                new = given_masks(rng, topics, unseen, weight, doc_count, scores, c, w)
             else:
                 new = with_mask(rng, state, c, w, old)
-            put_in(tokens, topics, count, doc_count, c, i, new)
+            put_in(tokens, topics, unseen, count, doc_count, c, i, new)
         count_document(state, d, -1)
     progress[1] = tokens.group.size
     return True
 
 
-@kernel
+@borrowing_kernel
 def weigh_closed(state, k):
     """Weigh topic `k` for each task without tokens in it, given its stick, mask and weight integrated out."""
     masks = state.masks
@@ -195,7 +210,7 @@ def weigh_closed(state, k):
         state.scratch.closed[c, k] = shape * on / ((1.0 + rate) * (1.0 - stick + on))
 
 
-@kernel
+@borrowing_kernel
 def draw_opening(rng, state, c):
     """Make a topic that a token of task `c` chose, given that no other task has tokens in it."""
     prior, masks, rates = state.prior, state.masks, state.lengths.rate
@@ -221,6 +236,8 @@ def pass_without_empty(rng, state):
     """
     tokens, topics, masks, scratch = state.tokens, state.topics, state.masks, state.scratch
     count, doc_count, progress = masks.count, scratch.doc_count, scratch.progress
+    unseen = scratch.unseen
+    look_at_topics(topics, unseen)
     alpha = state.prior.alpha[0]
     for d in range(progress[1], tokens.group.size):
         if not has_slots(state, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d] + 1):
@@ -231,7 +248,7 @@ def pass_without_empty(rng, state):
         count_document(state, d, 1)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             w = tokens.words[i]
-            old = take_out(tokens, topics, count, doc_count, c, i)
+            old = take_out(tokens, topics, unseen, count, doc_count, c, i)
             if old >= 0 and masks.count[c, old] == 0:
                 set_off(masks, c, old)
                 if masks.n_on[old] == 0:
@@ -246,7 +263,7 @@ def pass_without_empty(rng, state):
                 set_on(masks, c, new, log_gamma_variate(rng, masks.shape[new] + 1.0) - log_scale)
             if is_new:
                 weigh_closed(state, new)
-            put_in(tokens, topics, count, doc_count, c, i, new)
+            put_in(tokens, topics, unseen, count, doc_count, c, i, new)
         count_document(state, d, -1)
     progress[1] = tokens.group.size
     return True

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.jit import kernel
+from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import categorical, crt, is_sampled, log_beta_variate, log_gamma_variate
 from ..toolbox.sides import (
     Scratch,
@@ -78,7 +78,7 @@ class CcldaState(NamedTuple):
     FIXED = ("eta_prior", "delta_prior", "gamma0_prior", "gamma1_prior")
 
 
-@kernel
+@borrowing_kernel
 def count_token(topics, word, group, topic, own, change):
     """Count one token in, or out where `change` is -1."""
     slab = 1 + group if own == 1 else 0
@@ -88,7 +88,7 @@ def count_token(topics, word, group, topic, own, change):
         topics.n_shared[group, topic] += change
 
 
-@kernel
+@borrowing_kernel
 def weigh(documents, topics, doc_count, word, group, weights):
     """Fill `weights` with those of all topics with shared words, then of all with own words."""
     n_words, n_topics = topics.count.shape[1:]

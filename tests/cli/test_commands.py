@@ -5,9 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from bnpzoo.cli import remembered
 from bnpzoo.cli.app import app
 from bnpzoo.zoo.formats import read_corpus
 from bnpzoo.zoo.inference import BACKENDS, corpus_of, load
+from bnpzoo.zoo.inference.starts import n_topics_of_fit
 from bnpzoo.zoo.models import MODELS
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
@@ -31,6 +33,34 @@ def test_help_does_not_wait_for_heavy_packages():
     code = f"import sys, bnpzoo.cli; print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", [["list"], ["show", "hdp"]])
+def test_what_was_told_once_does_not_wait_for_heavy_packages(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    heavy = "arviz, jax, numba, numpyro, pandas, scipy, sklearn, xarray"
+    code = (
+        "import sys; from bnpzoo.cli.app import app; app(sys.argv[1:], standalone_mode=False); "
+        f"print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
+    )
+    first, second = (
+        subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert second.stdout.splitlines()[-1] == "[]"
+    assert first.stdout.splitlines()[:-1] == second.stdout.splitlines()[:-1]
+
+
+def test_what_is_told_is_as_the_package_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(remembered, "_state", lambda: "as it was")
+    assert remembered.remembered("it", lambda: {"tags": ("a",)}) == {"tags": ["a"]}
+    assert remembered.remembered("it", lambda: 2) == {"tags": ["a"]}
+    (kept,) = tmp_path.rglob("*.json")
+    kept.write_text("{")
+    assert remembered.remembered("it", lambda: 3) == 3
+    monkeypatch.setattr(remembered, "_state", lambda: "as it is")
+    assert remembered.remembered("it", lambda: 4) == 4
 
 
 def test_list(run):
@@ -158,6 +188,9 @@ def test_evaluate(run, fit_file, corpus_file):
     result = run("evaluate", fit_file, corpus_file, "--split", "is_test")
     assert result.exit_code == 0, result.output
     assert "left to right" in result.stdout
+    by_sentence = run("evaluate", fit_file, corpus_file, "--unit", "sentence")
+    assert by_sentence.exit_code == 2
+    assert "expected sentences, found none" in by_sentence.stderr
     scores = json.loads(run("evaluate", fit_file, corpus_file, "--json").stdout)
     assert [score["method"] for score in scores["held_out"]] == [
         "document completion",
@@ -196,3 +229,47 @@ def test_report(run, fit_file, tmp_path):
 def test_doctor(run):
     assert run("doctor").exit_code == 0
     assert json.loads(run("doctor", "--json").stdout)["packages"]["bnpzoo"]
+
+
+def test_lda_is_fitted_from_the_topics_of_an_hdp(run, corpus_file, tmp_path):
+    first, second = tmp_path / "hdp.nc", tmp_path / "lda.nc"
+    assert run("fit", "hdp", corpus_file, "--out", first, *FAST).exit_code == 0
+    result = run("fit", "lda", corpus_file, "--start", first, "--out", second, *FAST)
+    assert result.exit_code == 0, result.output
+    n_topics = json.loads(load(second).attrs["hyperparameters"])["n_topics"]
+    assert n_topics == n_topics_of_fit(load(first))
+    assert f"n_topics: fixed at {n_topics}" in result.output
+
+
+def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
+    words = read_corpus(corpus_file).vocabulary.tolist()
+    seeds, out = tmp_path / "seeds.txt", tmp_path / "fit.nc"
+    seeds.write_text(f"{words[0]}, {words[1]}\n\n{words[2]}\n\n", encoding="utf-8")
+    settings = ("--set", "seed_tokens=9", "--set", "n_topics=4")
+    result = run("fit", "lda", corpus_file, "--seeds", seeds, *settings, "--out", out, *FAST)
+    assert result.exit_code == 0, result.output
+    attributes = json.loads(load(out).attrs["hyperparameters"])
+    assert attributes["seeds"] == [words[:2], [], [words[2]]]
+    assert attributes["topics"] == "seeded"
+    assert attributes["seed_tokens"] == 9
+    seeds.write_text("xyzzy", encoding="utf-8")
+    result = run("fit", "lda", corpus_file, "--seeds", seeds, *FAST)
+    assert result.exit_code == 2
+    assert "error: seeds: topic 0: the corpus has no word 'xyzzy'" in result.stderr
+    result = run("fit", "hdp", corpus_file, "--seeds", seeds, *FAST)
+    assert result.exit_code == 2
+    assert "hdp: topics: there are dirichlet, pitman-yor, found 'seeded'" in result.stderr
+
+
+@pytest.mark.parametrize("form", ["ground-truth", "posteriordb", "gensim"])
+def test_export(run, fit_file, tmp_path, form):
+    if form == "gensim":
+        pytest.importorskip("gensim")
+    out = tmp_path / "out.json"
+    result = run("export", fit_file, "--to", form, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert out.exists()
+    assert ("not ndraws_is_gte_10k" in result.stderr) == (form == "posteriordb")
+    refused = run("export", fit_file, "--to", "ground-truth", "--out", out, "--name", "x")
+    assert refused.exit_code == 2
+    assert "error: --name and --truncation are for --to posteriordb" in refused.stderr

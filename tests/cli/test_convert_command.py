@@ -28,3 +28,14 @@ def test_options_of_text(run, text, tmp_path):
         run("convert", text, "--out", tmp_path / "c.npz", "--max-df", "0.5", "--min-df", "1").exit_code == 2
     )
     assert run("convert", text, "--out", tmp_path / "c.xyz").exit_code == 2
+
+
+def test_sentences_are_kept(run, tmp_path):
+    path = tmp_path / "text.csv"
+    path.write_text('text\n"dogs bark\ncats bark"\n"cats sleep\nthe dogs sleep"\n')
+    result = run("convert", path, "--out", tmp_path / "c.npz", "--sentences", "lines")
+    assert result.exit_code == 0, result.output
+    assert f"{path}: 4 sentences" in result.stderr
+    assert read_corpus(tmp_path / "c.npz").segment_ptr.tolist() == [0, 1, 2, 3, 4]
+    assert run("convert", path, "--out", tmp_path / "d.npz", "--sentences", "verses").exit_code == 2
+    assert not (tmp_path / "d.npz").exists()

@@ -56,7 +56,7 @@ def test_topics(run, fit_of_texts, tmp_path):
 
 def test_arguments_of_pyldavis(run, fit_of_texts, tmp_path):
     out, _ = fit_of_texts
-    result = run("topics", out, "--pyldavis", tmp_path / "vis.json")
+    result = run("export", out, "--to", "pyldavis", "--out", tmp_path / "vis.json")
     assert result.exit_code == 0, result.output
     found = {name: np.array(value) for name, value in json.loads((tmp_path / "vis.json").read_text()).items()}
     assert found["topic_term_dists"].shape == (2, found["vocab"].size)

@@ -48,3 +48,15 @@ def test_misuse_is_refused(measure):
         measure(np.array([[0, 4]]), REFERENCE)
     with pytest.raises(ValueError, match="at least one document"):
         measure(np.array([[0, 1]]), Corpus(np.array([], int), np.array([0]), n_words=4))
+
+
+@pytest.mark.parametrize("measure", [umass, npmi])
+def test_sentences_count_as_documents_would(measure):
+    sentences = Corpus(REFERENCE.words, [0, 5, 9], n_words=4, segment_ptr=REFERENCE.doc_ptr)
+    top = np.array([[0, 1, 2], [0, 2, 1]])
+    np.testing.assert_array_equal(measure(top, sentences, unit="sentence"), measure(top, REFERENCE))
+    assert not np.array_equal(measure(top, sentences), measure(top, REFERENCE))
+    with pytest.raises(ValueError, match="expected sentences, found none"):
+        measure(top, REFERENCE, unit="sentence")
+    with pytest.raises(ValueError, match="unit: expected one of document, sentence, found 'word'"):
+        measure(top, REFERENCE, unit="word")

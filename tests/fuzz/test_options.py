@@ -44,7 +44,7 @@ COMMANDS = {
         "--seed": counts, "--truncation": counts, "--variant": names, "--backend": names, "--groups": names,
         "--split": names, "--set": settings,
     },
-    "topics": {"--words": counts, "--topics": counts, "--csv": names, "--pyldavis": names},
+    "topics": {"--words": counts, "--topics": counts, "--csv": names},
     "differences": {
         "--words": counts, "--topics": counts, "--chain": counts, "--csv": names, "--figure": names,
     },

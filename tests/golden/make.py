@@ -62,11 +62,10 @@ START = {Gamma: 40.0, Beta: 0.5}
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "n_topics": (5,), "epsilon": (0.6,), "a1": (2.0,), "a2": (0.8,), "lengths": ("task", "document", "none"),
+    "window": (4,), "order": ("round_robin", "reading"), "most_tables": (0,), "most_dishes": (0,),
+    "n_dishes": (4,),
 }  # fmt: skip
-"""Values of all other arguments of the models."""
-
-DEFAULTS = {"topics", "base", "transformed", "symmetric"}
-"""Arguments that stay as they are by default."""
+"""Values of other arguments of the models; those that are not here stay as they are by default."""
 
 
 def fixed_values(model: Any) -> dict[str, float]:
@@ -80,11 +79,9 @@ def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterat
     make = partial(get, model_id)
     default, spelled = make(), make().spelled()
     hyper = default.hyperparameters()
-    choices = {name: (spelled[name],) for name in DEFAULTS & spelled.keys()} | CHOICES
+    choices = {name: (value,) for name, value in spelled.items()} | CHOICES
     choices |= {name: (value,) for name, value in (required or {}).items()}
     others = [name for name in spelled if name not in hyper]
-    for name in set(others) - set(choices):
-        raise KeyError(f"{model_id}: {name}: expected its values among CHOICES of {Path(__file__).name}")
     for values in product(*(choices[name] for name in others)):
         chosen = dict(zip(others, values, strict=True))
         told = [f" {name}={value}" for name, value in chosen.items() if len(CHOICES.get(name, ())) > 1]

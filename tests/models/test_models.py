@@ -22,8 +22,21 @@ def associations(n_words):
     return Associations.of(rng.dirichlet(np.ones(n_words), (2, n_words)).transpose(0, 2, 1))
 
 
-DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]), associations=associations(6))
-MICRO = Corpus([0, 0, 1, 2, 1], [0, 3, 5], n_words=3, group=[0, 1], associations=associations(3))
+DESIGN = Design(
+    np.array([6, 0, 9, 4, 7]),
+    6,
+    group=np.array([0, 1, 1, 0, 1]),
+    associations=associations(6),
+    segment_ptr=np.array([0, 2, 6, 9, 11, 15, 19, 21, 22, 26]),
+)
+MICRO = Corpus(
+    [0, 0, 1, 2, 1],
+    [0, 3, 5],
+    n_words=3,
+    group=[0, 1],
+    associations=associations(3),
+    segment_ptr=[0, 2, 3, 4, 5],
+)
 EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
 """Values in place of those of the settings, at which a hyperparameter is what it seldom is."""
 
@@ -170,7 +183,8 @@ def test_marginal_sums_to_one_over_words_and_topics(which):
     hyper = model.draw_hyperparameters(Design.of(MICRO), np.random.default_rng(0))
 
     def total(n_words):
-        design = Design(np.array([2, 1]), n_words, np.array([0, 1]), associations=associations(n_words))
+        design = replace(Design.of(MICRO), doc_lengths=np.array([2, 1]), n_words=n_words, vocabulary=None)
+        design = replace(design, associations=associations(n_words), segment_ptr=np.array([0, 1, 2, 3]))
         out = 0.0
         for word in np.ndindex((n_words,) * 3):
             corpus = design.corpus(np.array(word))
@@ -186,7 +200,9 @@ def test_marginal_sums_to_one_over_words_and_topics(which):
 def test_generator_agrees_with_the_marginal(which):
     """Frequencies of simulated topics against their exact probabilities, at the stated false-alarm rate."""
     model = fixed(which)
-    design = Design(np.array([3, 2]), 1, group=np.array([0, 1]), associations=associations(1))
+    if "seeds" in model.spelled():  # which the vocabulary of one word would not know
+        model = model.replaced(seeds=())
+    design = replace(Design.of(MICRO), n_words=1, vocabulary=None, associations=associations(1))
     corpus = design.corpus(np.zeros(5, int))
     rng = np.random.default_rng(0)
     hyper = model.draw_hyperparameters(design, rng)
@@ -217,10 +233,12 @@ def test_kernel_agrees_with_the_oracle(which, variant):
 
 @every_model
 def test_bad_hyperparameters_are_named(which):
+    name = next(iter(make(which).hyperparameters()))
     with pytest.raises(
-        ValueError, match="alpha: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found -1"
+        ValueError,
+        match=f"{name}: expected a positive number from 1e-300 to 1e300 or a Gamma prior, found -1",
     ):
-        make(which, alpha=-1)
+        make(which, **{name: -1})
     with pytest.raises(ValueError, match=f"{OPTIONS[which][0]}: .*nonsense"):
         make(which, nonsense=1)
     with pytest.raises(ValueError, match=f"no variant 'quick'; there are {', '.join(make(which).kernels)}"):

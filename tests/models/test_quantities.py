@@ -108,8 +108,13 @@ class State:
                 for where, name in ((shared, "eta"), (own, "delta"))
             ]
             return float((1.0 - share) * of[0] + share * of[1])
-        eta = float(x["eta"])
-        return (len(self.tokens(z=k, words=w)) + eta) / (len(self.tokens(z=k)) + n_words * eta)
+        shapes = [float(x["eta"]) + self.of_seeds(k, v) for v in range(n_words)]
+        return (len(self.tokens(z=k, words=w)) + shapes[w]) / (len(self.tokens(z=k)) + sum(shapes))
+
+    def of_seeds(self, k, w):
+        """What is added to eta for a word of a topic."""
+        seeds = getattr(self.model.topics, "seeds", ()) if self.id == "lda" else ()
+        return self.model.topics.seed_tokens if k < len(seeds) and w in seeds[k] else 0
 
     def becomes(self, g, v, w):
         """Probability that word v of a base becomes word w in group g."""
@@ -150,7 +155,9 @@ class State:
             eta, where = float(x["eta"]), ("shared", k)
             if self.id == "cclda" and x["own"][i]:
                 eta, where = float(x["delta"]), (self.group[i], k)
-            out += math.log((seen[where, w] + eta) / (seen[where] + DESIGN.n_words * eta))
+            extra = [self.of_seeds(k, v) for v in range(DESIGN.n_words)]
+            total = DESIGN.n_words * eta + sum(extra)
+            out += math.log((seen[where, w] + eta + extra[w]) / (seen[where] + total))
             seen[where, w] += 1
             seen[where] += 1
         return out

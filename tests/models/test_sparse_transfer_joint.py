@@ -35,6 +35,7 @@ class Desk:
             "state": room(state), "tokens": room(tokens), "masks": room(masks), "weights": room(weights),
         }  # fmt: skip
         self.n_topics = self.latents["shape"].size
+        self.parts["tokens"].look_at_topics(self.state.topics, self.state.scratch.unseen)
 
     def at(self, z=None, log_weight=None, shape=None):
         """Latents with some of them replaced, without topics that no task has."""
@@ -63,16 +64,18 @@ class Desk:
         tokens = self.parts["tokens"]
         tokens.count_document(self.state, d, 1)
         c = int(self.corpus.group[d])
-        count, doc_count = self.state.masks.count, self.state.scratch.doc_count
-        old = tokens.take_out(self.state.tokens, self.state.topics, count, doc_count, c, i)
+        scratch, count = self.state.scratch, self.state.masks.count
+        counts = (self.state.tokens, self.state.topics, scratch.unseen, count, scratch.doc_count, c, i)
+        old = tokens.take_out(*counts)
         return i, c, int(self.corpus.words[i]), int(old)
 
 
 def token_given_masks(desk):
     i, c, w, _ = desk.token()
     state = desk.state
-    doc_count, scores = state.scratch.doc_count, state.scratch.scores
-    desk.parts["tokens"].given_masks(desk.rng, state.topics, state.masks.weight, doc_count, scores, c, w)
+    unseen, doc_count, scores = state.scratch.unseen, state.scratch.doc_count, state.scratch.scores
+    weight = state.masks.weight
+    desk.parts["tokens"].given_masks(desk.rng, state.topics, unseen, weight, doc_count, scores, c, w)
     topics = range(desk.n_topics)
     with np.errstate(divide="ignore"):
         weights = np.log(desk.state.scratch.scores[: desk.n_topics])

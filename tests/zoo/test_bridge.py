@@ -7,6 +7,7 @@ variables, does not depend on z. Sticks that are cut off have the reference's ow
 itself, and so have Pitman-Yor topics. `test_stan.py` compares the Stan programs with those of NumPyro.
 """
 
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ CORPUS = Design(
 """As little symmetry as five tokens have: five documents, four words, three groups; two topics."""
 
 TRUNCATION = 2
-POINTS = 3
+POINTS, DRAWS = 3, 400
 
 
 def make(name):
@@ -117,6 +118,16 @@ def tally(shape, *index):
     return out
 
 
+def of_seeds(model, n_topics, n_words):
+    """What is added to eta for a word of a topic."""
+    if model.spelled().get("topics") != "seeded":
+        return 0.0
+    out = np.zeros((n_topics, n_words))
+    for k, words in enumerate(model.topics.seeds):
+        out[k, list(words)] = model.topics.seed_tokens
+    return out
+
+
 def bridge(model, values, sites):
     """Log density of the reference at `values`, from the model's densities."""
     model_id, corpus = model.card.id, CORPUS
@@ -152,7 +163,7 @@ def bridge(model, values, sites):
         fixed += float(np.sum(sites["phi_stable"]["fn"].log_prob(values["phi_stable"])))
         log_phi = np.log(sites["phi"]["value"])  # its law is seen to in tests of the family
     else:
-        phi = Shares.of(values, "phi", values["eta"])
+        phi = Shares.of(values, "phi", values["eta"] + of_seeds(model, n_topics, n_words))
         fixed += phi.log_density
     if model_id == "cclda":
         sigma = Shares.of(values, "sigma", values["delta"])
@@ -276,13 +287,79 @@ def focused(model, values, sites):
     return fixed + logsumexp(terms)
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_reference_is_the_sum_over_all_topics(name):
-    model, rng = make(name), np.random.default_rng(11)
+@cache
+def visited(name):
+    """Return a model, and points of its reference: values of the sample sites, density, and all sites."""
+    model, rng, found = make(name), np.random.default_rng(11), []
     program = model.reference.numpyro(CORPUS, TRUNCATION)
     with jax.enable_x64(True):
         for _ in range(POINTS):
             values = point(model, program, rng)
-            found, sites = log_density(program, (), {}, values)
+            density, sites = log_density(program, (), {}, values)
             sites = {key: site | {"value": np.asarray(site["value"])} for key, site in sites.items()}
-            assert float(found) == pytest.approx(bridge(model, values, sites), rel=1e-10)
+            found.append((values, float(density), sites))
+    return model, found
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_reference_is_the_sum_over_all_topics(name):
+    model, points = visited(name)
+    with jax.enable_x64(True):
+        for values, density, sites in points:
+            assert density == pytest.approx(bridge(model, values, sites), rel=1e-10)
+
+
+def laws_of_topics(draw, n_topics):
+    """Return P(z_i = k) and P(z_i = z_j) at a draw of a reference, from the model's definition."""
+    group, doc, words = CORPUS.group_of_doc, CORPUS.doc_of, CORPUS.words
+    topics = draw["phi"] if draw["phi"].ndim == 3 else np.repeat(draw["phi"][None], CORPUS.n_groups, 0)
+    if "psi" in draw:
+        topics = (1.0 - draw["psi"][..., None]) * topics + draw["psi"][..., None] * draw["sigma"]
+    of_word = topics[group[doc], :, words]
+    if "mask" not in draw:
+        law = of_word * draw["theta"][doc]
+        law /= law.sum(axis=1, keepdims=True)
+        return law, law @ law.T
+    # tasks, or documents, choose sets of topics: given these, tokens are independent
+    task = group[doc] if len(draw["mask"]) == CORPUS.n_groups else doc
+    on = np.arange(2**n_topics)[:, None] >> np.arange(n_topics) & 1
+    given = on[:, None] * of_word * np.exp(draw["log_g"][doc])
+    given /= np.maximum(given.sum(axis=2, keepdims=True), np.finfo(float).tiny)
+    chances = draw["mask"][task] / draw["mask"][task].sum(axis=1, keepdims=True)
+    law = np.einsum("im,mik->ik", chances, given)
+    together = np.einsum("im,mik,mjk->ij", chances, given, given)
+    return law, np.where(task[:, None] == task, together, law @ law.T)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_latents_are_drawn_given_the_parameters(name):
+    """With a false alarm rate of 1e-5 a model, were the seed not fixed."""
+    model, points = visited(name)
+    draw = {key: points[-1][2][key]["value"] for key in model.reference.parameters}
+    rng, pairs = np.random.default_rng(12), np.triu_indices(CORPUS.n_tokens, 1)
+    drawn = [model.reference.latents(draw, CORPUS, rng) for _ in range(DRAWS)]
+    law, same = laws_of_topics(draw, TRUNCATION)
+    if model.card.id == "group_lda":  # topics of groups have numbers of their own
+        same = same * (CORPUS.group_of_doc[CORPUS.doc_of][:, None] == CORPUS.group_of_doc[CORPUS.doc_of])
+    compared = [(np.sum([z[pairs[0]] == z[pairs[1]] for z in (one["z"] for one in drawn)], 0), same[pairs])]
+    for of_topic in ("root", "strength", "shape", "b"):
+        if of_topic in drawn[0]:
+            first = [one[of_topic][one["z"]] == draw[of_topic][0] for one in drawn]
+            compared.append((np.sum(first, axis=0), law[:, 0]))
+    if "own" in drawn[0]:
+        psi, (k, w) = draw["psi"], (slice(None), CORPUS.words)
+        group = CORPUS.group_of_doc[CORPUS.doc_of]
+        sigma = psi[group] * draw["sigma"][group, k, w]
+        own = law * sigma / (sigma + (1.0 - psi[group]) * draw["phi"].T[w])
+        compared.append((np.sum([one["own"] for one in drawn], axis=0), own.sum(axis=1)))
+    n_tests = sum(expected.size for _, expected in compared)
+    for found, expected in compared:
+        for count, chance in zip(found, expected, strict=True):
+            assert stats.binomtest(int(count), DRAWS, min(chance, 1.0)).pvalue > 1e-5 / n_tests
+    for one in drawn[:20]:
+        assert one.keys() == model.simulate(Design.of(CORPUS), rng).latents.keys()
+        assert np.isfinite(model.log_joint(one, CORPUS))
+        for hyper in model.hyperparameters().keys() & draw.keys():
+            assert np.isin(one[hyper], draw[hyper]).all()
+        for shares in one.keys() & {"root", "tasks"}:
+            np.testing.assert_allclose(np.sum(one[shares], axis=-1), 1.0, rtol=1e-12)

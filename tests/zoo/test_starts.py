@@ -8,7 +8,7 @@ from bnpzoo import Corpus, get, sample
 from bnpzoo.zoo.contract import Model
 from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import CheckpointError, latents_of, save
-from bnpzoo.zoo.inference.starts import MOST_TOPICS, starting_points
+from bnpzoo.zoo.inference.starts import MOST_TOPICS, n_topics_of_fit, starting_points
 from bnpzoo.zoo.models import combinations
 
 N_WORDS, LENGTHS = 6, [5, 0, 7, 6, 4]
@@ -112,6 +112,23 @@ def test_a_corpus_that_has_grown(which):
             assert latents[name] == old[name]
 
 
+@pytest.mark.parametrize("corpus", [CORPUS, CORPUS.take([4, 2, 1, 0])], ids=["same", "other"])
+def test_lda_starts_at_the_topics_of_an_hdp(corpus):
+    fit = sample(get("hdp"), CORPUS, **RUN)
+    last = next(latents["z"] for chain, draw, latents in latents_of(fit) if (chain, draw) == (0, 1))
+    n_topics = n_topics_of_fit(fit)
+    model = get("lda", n_topics=np.unique(last).size)
+    latents = latents_at(fit, model, corpus)
+    model.kernel().check(model.kernel().load(latents, corpus, model))
+    found = [np.unique(latents["z"]).size for _, _, latents in latents_of(fit)]
+    assert min(found) <= n_topics <= max(found)
+    if corpus is CORPUS:
+        assert np.array_equal(np.equal.outer(latents["z"], latents["z"]), np.equal.outer(last, last))
+        sizes = np.bincount(latents["z"])
+        assert np.all(np.diff(sizes) <= 0)
+    assert n_topics_of_fit(sample(get("lda", n_topics=3), CORPUS, **RUN)) == 3
+
+
 @pytest.mark.parametrize(
     ("start", "message"),
     [
@@ -134,8 +151,6 @@ def test_fits_that_are_of_no_use():
     fit = sample(get("hdp"), CORPUS, **(RUN | {"keep": 0}))
     with pytest.raises(ValueError, match=r"expected a fit that holds latents, found none \(keep=0\)"):
         sample(get("hdp"), CORPUS, start=fit)
-    with pytest.raises(ValueError, match="expected a fit with model lda, found hdp"):
-        sample(get("lda"), CORPUS, start=fit)
     with pytest.raises(ValueError, match="expected a fit with topics pitman-yor, found dirichlet"):
         sample(get("hdp", topics="pitman-yor"), CORPUS, start=fit)
     fit = sample(get("hdp"), CORPUS, **RUN)

@@ -147,7 +147,12 @@ class Corpus:
 
     @classmethod
     def from_texts(
-        cls, texts: Iterable[Any], vectorizer: "CountVectorizer | None" = None, **fields: Any
+        cls,
+        texts: Iterable[Any],
+        vectorizer: "CountVectorizer | None" = None,
+        *,
+        sentences: bool = False,
+        **fields: Any,
     ) -> "Corpus":
         """Corpus of texts, its tokens in reading order.
 
@@ -160,15 +165,18 @@ class Corpus:
             Its analyser splits the texts, its options choose the vocabulary (``stop_words``, ``min_df``,
             ``max_features``, ``vocabulary``, …). A copy of it is fitted. With n-grams beyond words the order
             of the tokens is the analyser's, and the corpus is not marked `in_order`.
+        sentences : bool
+            Whether each line of a text is a sentence, a segment of the corpus; one without a word in the
+            vocabulary is gone. The vocabulary is the same as without.
         **fields
             Other fields of `Corpus`.
 
         Raises
         ------
         CorpusError
-            If no word is left in the vocabulary.
+            If no word is left in the vocabulary, or if sentences are asked of lists of tokens, or of n-grams.
         """
-        return cls(**tokens_of_texts(texts, vectorizer), **fields)
+        return cls(**tokens_of_texts(texts, vectorizer, sentences), **fields)
 
     @classmethod
     def of(cls, data: Any) -> "Corpus":
@@ -198,6 +206,11 @@ class Corpus:
         return 1 if self.group_names is None else int(self.group_names.size)
 
     @cached_property
+    def number_of_word(self) -> dict[str, int]:
+        """Where each word stands in the vocabulary."""
+        return {word: i for i, word in enumerate(self.vocabulary.tolist())}
+
+    @cached_property
     def doc_lengths(self) -> np.ndarray:
         """Tokens of each document, int64 (D,)."""
         return frozen(np.diff(self.doc_ptr))
@@ -206,6 +219,27 @@ class Corpus:
     def doc_of(self) -> np.ndarray:
         """Document of each token, int64 (N,)."""
         return frozen(np.repeat(np.arange(self.n_documents), self.doc_lengths))
+
+    @property
+    def n_segments(self) -> int:
+        """Number of sentences; 0 where the corpus has none."""
+        return 0 if self.segment_ptr is None else int(self.segment_ptr.size - 1)
+
+    @cached_property
+    def segment_of(self) -> np.ndarray:
+        """Sentence of each token, int64 (N,).
+
+        Raises
+        ------
+        CorpusError
+            The corpus has no sentences; says how to get them.
+        """
+        if self.segment_ptr is None:
+            raise CorpusError(
+                "corpus: expected sentences, found none: read text with --sentences lines where a line is "
+                "one, or with --sentences en to have those of English text found"
+            )
+        return frozen(np.repeat(np.arange(self.n_segments), np.diff(self.segment_ptr)))
 
     @cached_property
     def group_of_doc(self) -> np.ndarray:
@@ -281,15 +315,15 @@ class Corpus:
             segment_ptr=None if self.segment_ptr is None else np.unique(n_before[self.segment_ptr]),
         )
 
-    def split(self, by: str = "is_test") -> tuple["Corpus", "Corpus"]:
-        """Corpus of the documents where a covariate is false, or 0, and of those where it is true, or 1.
+    def flag(self, name: str) -> np.ndarray:
+        """Covariate that is true or false, or 1 or 0, of each document, bool (D,).
 
         Raises
         ------
         CorpusError
-            If there is no covariate `by`, or if it holds anything else.
+            If there is no such covariate, or if it holds anything else.
         """
-        values = self.covariates.get(by)
+        values = self.covariates.get(name)
         is_flag = (
             isinstance(values, np.ndarray)
             and values.ndim == 1
@@ -297,10 +331,18 @@ class Corpus:
             and np.isin(values, (0, 1)).all()
         )
         if not is_flag:
-            raise CorpusError(
-                f"covariates[{by!r}]: expected a truth value, or 0 or 1, for each document to split by"
-            )
-        mask = np.asarray(values, bool)
+            raise CorpusError(f"covariates[{name!r}]: expected a truth value, or 0 or 1, for each document")
+        return np.asarray(values, bool)
+
+    def split(self, by: str = "is_test") -> tuple["Corpus", "Corpus"]:
+        """Corpus of the documents where a covariate is false, or 0, and of those where it is true, or 1.
+
+        Raises
+        ------
+        CorpusError
+            As `flag` does.
+        """
+        mask = self.flag(by)
         return self.take(~mask), self.take(mask)
 
     def grouped(self, by: str) -> "Corpus":

@@ -44,29 +44,44 @@ class Dropped(NamedTuple):
         return f"kept {left:,} of {self.n_tokens:,} tokens; dropped {said}"
 
 
-def tokens_of_texts(texts: Iterable[Any], vectorizer: "CountVectorizer | None" = None) -> dict[str, Any]:
+def tokens_of_texts(
+    texts: Iterable[Any], vectorizer: "CountVectorizer | None" = None, sentences: bool = False
+) -> dict[str, Any]:
     """Fields of the corpus of some texts; see `Corpus.from_texts`."""
     from sklearn.base import clone  # slow to import, and only text needs it
     from sklearn.feature_extraction.text import CountVectorizer
 
     texts = checked_texts(texts)
     chosen: Any = CountVectorizer() if vectorizer is None else clone(vectorizer)
-    if texts and not isinstance(texts[0], str):
+    is_split = bool(texts) and not isinstance(texts[0], str)
+    if is_split:
         if vectorizer is not None:
             raise CorpusError("vectorizer: expected none, as the texts have been split into tokens")
         chosen.set_params(analyzer=_as_it_is)
+    in_order = tuple(chosen.ngram_range) == (1, 1)
+    if sentences and (is_split or not in_order):
+        raise CorpusError(
+            "sentences: expected lines of text and single words, found lists of tokens or n-grams"
+        )
     try:
         chosen.fit(texts)
     except (ValueError, re.error) as error:
         raise CorpusError(f"vectorizer: {error}") from None
     analyse, id_of = chosen.build_analyzer(), chosen.vocabulary_
-    documents = [[id_of[token] for token in analyse(text) if token in id_of] for text in texts]
-    lengths = [len(document) for document in documents]
+
+    def ids_of(texts: Iterable[Any]) -> list[list[int]]:
+        return [[id_of[token] for token in analyse(text) if token in id_of] for text in texts]
+
+    segments = [ids_of(text.split("\n")) if sentences else ids_of([text]) for text in texts]
+    ids = [np.array(segment, np.int32) for document in segments for segment in document]
+    lengths = [sum(map(len, document)) for document in segments]
+    pointers = np.cumsum([0, *(segment.size for segment in ids)], dtype=np.int64)
     return {
-        "words": np.concatenate([np.zeros(0, np.int32), *(np.array(ids, np.int32) for ids in documents)]),
-        "doc_ptr": np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+        "words": np.concatenate([np.zeros(0, np.int32), *ids]),
+        "doc_ptr": np.cumsum([0, *lengths], dtype=np.int64),
         "vocabulary": np.array(chosen.get_feature_names_out(), dtype=str),
-        "in_order": tuple(chosen.ngram_range) == (1, 1),
+        "in_order": in_order,
+        "segment_ptr": np.unique(pointers) if sentences else None,
     }
 
 

@@ -1,8 +1,6 @@
-"""All topic sides, by name."""
-
-from collections.abc import Mapping
+"""The topic sides that go with any documents, by name."""
 
 from .pitman_yor.topics import PitmanYor
 from .topics import Dirichlet, TopicSide
 
-TOPIC_SIDES: Mapping[str, TopicSide] = {side.name: side for side in (Dirichlet(), PitmanYor())}
+TOPIC_SIDES: dict[str, TopicSide] = {side.name: side for side in (Dirichlet(), PitmanYor())}

@@ -8,7 +8,7 @@ format                files                                                     
 ``uci``               ``docword.*``, ``*.uci`` (+ ``vocab.*``, ``*.vocab``)        yes    yes
 ``csv``               ``*.csv`` and ``*.tsv`` with a column ``text``               yes    no
 ``jsonl``             ``*.jsonl``, ``*.ndjson``: objects with a ``text``           yes    no
-``folder``            a folder of ``*.txt``                                        yes    no
+``folder``            a folder of ``*.txt``, or of ``*.py`` for their statements   yes    no
 ====================  ===========================================================  =====  =====
 
 Only ``npz`` holds all of a corpus. LDA-C and UCI hold words, counts and vocabulary: reading order, groups,
@@ -26,6 +26,7 @@ from .archive import read_npz, write_npz
 from .bow import from_counts, from_gensim, to_gensim
 from .ldac import read_ldac, write_ldac
 from .plain import located
+from .sentences import sentence_a_line
 from .text import TextOptions, Texts, read_csv, read_folder, read_json_lines
 from .uci import read_uci, write_uci
 
@@ -114,7 +115,13 @@ def read_corpus(
 def read_texts(
     path: str | PathLike[str], *, format: str | None = None, options: TextOptions | None = None
 ) -> Texts:
-    """Read the texts of documents, and what else a file or folder says of them, as fields of `Corpus`.
+    """Read the texts of documents, and what else a file or folder says of them.
+
+    Returns
+    -------
+    list of str, dict
+        A text a document, and other arguments of `Corpus.from_texts`. Where sentences are asked for, or
+        given, each is a line of its text.
 
     Raises
     ------
@@ -125,7 +132,19 @@ def read_texts(
     chosen = _chosen(path, format)
     if chosen.read_text is None:
         raise CorpusError(f"{path}: expected text, found counts")
-    return chosen.read_text(path, options or TextOptions())
+    options = options or TextOptions()
+    texts, fields = chosen.read_text(path, options)
+    if options.sentences == "none" or "sentences" in fields:
+        return texts, fields
+    names = fields["covariates"].get("file", [f"document {d + 1}" for d in range(len(texts))])
+    return [_in_sentences(*pair, options) for pair in zip(texts, names, strict=True)], fields | {
+        "sentences": True
+    }
+
+
+def _in_sentences(text: str, name: str, options: TextOptions) -> str:
+    with located(Path(name)):
+        return sentence_a_line(text, options.sentences)
 
 
 def is_text(path: str | PathLike[str], format: str | None = None) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..corpus import CorpusError
 from .plain import located, read_text
+from .sentences import as_lines, check_sentences
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
@@ -35,6 +36,15 @@ class TextOptions:
     encoding : str
     delimiter : str, optional
         Of a CSV file: a comma, or a tab for ``*.tsv``, unless given.
+    sentences : str
+        Segments of the corpus: ``"none"``; ``"lines"`` where a line is a sentence; the code of a language,
+        such as ``"en"``, to have sentences found by the library sentencex; or ``"statements"`` of Python
+        programs, for a folder of ``*.py``. Lists of sentences in JSON lines are always kept.
+
+    Raises
+    ------
+    CorpusError
+        `sentences` is none of these.
     """
 
     stop_words: str | tuple[str, ...] | None = "english"
@@ -45,6 +55,10 @@ class TextOptions:
     column: str = "text"
     encoding: str = "utf-8"
     delimiter: str | None = None
+    sentences: str = "none"
+
+    def __post_init__(self):
+        check_sentences(self.sentences)
 
     def vectorizer(self) -> "CountVectorizer":
         """Return what splits the texts and chooses the vocabulary."""
@@ -61,23 +75,26 @@ class TextOptions:
 
 
 type Texts = tuple[list[str], dict[str, Any]]
-"""Texts, one a document, and other fields of their corpus."""
+"""Texts, one a document, and other arguments of `Corpus.from_texts`."""
 
 
 def read_folder(path: Path, options: TextOptions) -> Texts:
     """Read a folder of ``*.txt``, each a document, in the order of their names.
 
     Where the files lie in sub-folders, the first sub-folder is the document's group. The covariate ``file``
-    holds each document's path within the folder.
+    holds each document's path within the folder. Where sentences are statements, files are ``*.py``, and
+    sub-folders are no groups.
     """
-    inner = sorted(file.relative_to(path) for file in path.rglob("*.txt") if file.is_file())
+    is_source = options.sentences == "statements"
+    pattern = "*.py" if is_source else "*.txt"
+    inner = sorted(file.relative_to(path) for file in path.rglob(pattern) if file.is_file())
     if not inner:
-        raise CorpusError("expected files *.txt, found none")
+        raise CorpusError(f"expected files {pattern}, found none")
     depths = {len(name.parts) > 1 for name in inner}
-    if len(depths) > 1:
+    if len(depths) > 1 and not is_source:
         raise CorpusError("expected all *.txt in sub-folders, one a group, or none; found both")
     fields: dict[str, Any] = {"covariates": {"file": [name.as_posix() for name in inner]}}
-    if depths == {True}:
+    if depths == {True} and not is_source:
         fields |= _groups([name.parts[0] for name in inner])
     return [_read_entry(path / name, name, options.encoding) for name in inner], fields
 
@@ -94,27 +111,38 @@ def read_csv(path: Path, options: TextOptions) -> Texts:
 def read_json_lines(path: Path, options: TextOptions) -> Texts:
     """Read JSON lines: an object a document, with its text, perhaps ``group``.
 
-    Other keys that every line has, with text, numbers or truth values, are covariates.
+    Other keys that every line has, with text, numbers or truth values, are covariates. The text may be a list
+    of sentences, in all lines or in none.
     """
-    rows = []
+    rows, in_sentences = [], []
     for number, line in enumerate(read_text(path, options.encoding).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise CorpusError(f"line {number}: expected JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise CorpusError(f"line {number}: expected an object of JSON, found {line[:60]!r}")
-        if not isinstance(row.get(options.column, ""), str):
-            raise CorpusError(
-                f"line {number}: {options.column}: expected text, found {row[options.column]!r}"
-            )
-        rows.append(row)
+        if line.strip():
+            row, is_list = _row_of_json(line, number, options.column)
+            rows.append(row)
+            in_sentences.append(is_list)
+    if any(in_sentences) and not all(in_sentences):
+        raise CorpusError(f"{options.column}: expected a list of sentences in all lines, or text in all")
     first = rows[0] if rows else {}
     plain = [key for key in first if all(isinstance(row.get(key), str | int | float) for row in rows)]
     columns = {key: [str(row[key]) for row in rows] for key in plain}
-    return _fields_of(columns, options.column, "every line")
+    texts, fields = _fields_of(columns, options.column, "every line")
+    return texts, fields | ({"sentences": True} if all(in_sentences) else {})
+
+
+def _row_of_json(line: str, number: int, column: str) -> tuple[dict[str, Any], bool]:
+    """Row, with its text as one string, and whether that was a list of sentences, which are now its lines."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"line {number}: expected JSON: {error}") from None
+    if not isinstance(row, dict):
+        raise CorpusError(f"line {number}: expected an object of JSON, found {line[:60]!r}")
+    text = row.get(column, "")
+    if isinstance(text, list) and all(isinstance(sentence, str) for sentence in text):
+        return row | {column: as_lines(text)}, True
+    if not isinstance(text, str):
+        raise CorpusError(f"line {number}: {column}: expected text, found {text!r}")
+    return row, False
 
 
 def _fields_of(columns: dict[str, list[str]], column: str, where: str) -> Texts:

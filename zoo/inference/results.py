@@ -124,10 +124,16 @@ def _kept_dataset(records: list[Record], n_draws: int, model: Model) -> xr.Datas
 
 def describe(model: Model) -> dict[str, Any]:
     """Return the constructor arguments of a model in JSON's types; a prior is its name and parameters."""
-    return {
-        name: [type(value).__name__, *value.parameters] if isinstance(value, Prior) else value
-        for name, value in model.spelled().items()
-    }
+    return {name: _in_json(value) for name, value in model.spelled().items()}
+
+
+def _in_json(value: Any) -> Any:
+    match value:
+        case Prior():
+            return [type(value).__name__, *value.parameters]
+        case tuple():
+            return [_in_json(part) for part in value]
+    return value
 
 
 def model_of(tree: xr.DataTree) -> Model:
@@ -135,11 +141,15 @@ def model_of(tree: xr.DataTree) -> Model:
     if "model" not in tree.attrs:
         raise ResultsError("expected draws of a bnpzoo model, found a tree without the attribute 'model'")
     arguments = json.loads(tree.attrs["hyperparameters"])
-    made: dict[str, Any] = {
-        name: PRIORS[value[0]](*value[1:]) if isinstance(value, list) else value
-        for name, value in arguments.items()
-    }
-    return get(tree.attrs["model"], **made)
+    return get(tree.attrs["model"], **{name: _argument(value) for name, value in arguments.items()})
+
+
+def _argument(value: Any) -> Any:
+    """Argument of a model as `describe` tells it."""
+    match value:
+        case [str(name), *parameters]:
+            return PRIORS[name](*parameters)
+    return value
 
 
 def corpus_of(tree: xr.DataTree) -> Corpus:

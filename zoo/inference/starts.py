@@ -105,14 +105,19 @@ def _topic_a_document(corpus: Corpus) -> np.ndarray:
 
 
 def _warm(tree: xr.DataTree, name: str, model: Model, corpus: Corpus) -> StartingPoint:
-    """Start at the last latents that a fit has kept, of one of its chains a chain."""
+    """Start at the last latents that a fit has kept, of one of its chains a chain.
+
+    Of another model's fit only the topics of the tokens are taken, the largest first.
+    """
     earlier, hyper = model_of(tree), model.hyperparameters()
-    for what, (there, here) in {
-        "model": (earlier.card.id, model.card.id),
-        **{k: (earlier.spelled().get(k), v) for k, v in model.spelled().items() if k not in hyper},
-    }.items():
-        if there != here:
-            raise ValueError(f"start: {name}: expected a fit with {what} {here}, found {there}")
+    is_other = earlier.card.id != model.card.id
+    if is_other:
+        model.check_start()
+    else:
+        there = earlier.spelled()
+        for what, here in model.spelled().items():
+            if what not in hyper and there.get(what) != here:
+                raise ValueError(f"start: {name}: expected a fit with {what} {here}, found {there.get(what)}")
     by_chain: dict[int, list[Latents]] = {}
     for number, _, kept in latents_of(tree):
         by_chain.setdefault(number, []).insert(0, kept)
@@ -125,6 +130,10 @@ def _warm(tree: xr.DataTree, name: str, model: Model, corpus: Corpus) -> Startin
     def latents(rng: np.random.Generator, chain: int) -> Latents:
         kept = chains[chain % len(chains)]
         found = kept[min(chain // len(chains), len(kept) - 1)]
+        if is_other:
+            labels = _largest_first(found["z"])
+            labels = labels if same else _grown_labels(labels, place, corpus, rng)
+            return model.start_at(labels, corpus, rng)
         found = found if same else _grown(found, place, model, corpus, rng)
         fixed = {k: v for k, v in model.hyperparameters().items() if k not in model.sampled()}
         return found | {k: np.full(np.shape(found[k]), v, float) for k, v in fixed.items()}
@@ -162,16 +171,44 @@ def _tokens_found(old: Corpus, new: Corpus, name: str) -> np.ndarray:
 def _grown(
     old: Latents, place: np.ndarray, model: Model, corpus: Corpus, rng: np.random.Generator
 ) -> Latents:
-    """Latents of a corpus that has grown: new tokens take topics of old ones, of their word if there are."""
+    """Latents of a corpus that has grown."""
+    latents = model.start_at(_grown_labels(old["z"], place, corpus, rng), corpus, rng)
+    kept = {k for k in model.hyperparameters() if np.shape(old[k]) == np.shape(latents[k])}
+    return latents | {k: np.array(old[k]) for k in kept}
+
+
+def _grown_labels(z: np.ndarray, place: np.ndarray, corpus: Corpus, rng: np.random.Generator) -> np.ndarray:
+    """Topics of a corpus that has grown: new tokens take those of old ones, of their word if there are."""
     is_old = place >= 0
     labels = np.empty(corpus.n_tokens, np.int64)
-    labels[is_old] = old["z"][place[is_old]]
+    labels[is_old] = z[place[is_old]]
     by_word = np.flatnonzero(is_old)[np.argsort(corpus.words[is_old], kind="stable")]
     count = np.bincount(corpus.words[is_old], minlength=corpus.n_words)
     begin = np.cumsum(count) - count
     word = corpus.words[~is_old]
     begin, count = np.where(count > 0, [begin, count], [[0], [by_word.size]])[:, word]
     labels[~is_old] = labels[by_word[begin + (rng.random(word.size) * count).astype(np.int64)]]
-    latents = model.start_at(labels, corpus, rng)
-    kept = {k for k in model.hyperparameters() if np.shape(old[k]) == np.shape(latents[k])}
-    return latents | {k: np.array(old[k]) for k in kept}
+    return labels
+
+
+def _largest_first(z: np.ndarray) -> np.ndarray:
+    """Renumber topics by their tokens."""
+    rank = np.argsort(np.argsort(-np.bincount(z), kind="stable"), kind="stable")
+    return rank[z]
+
+
+def n_topics_of_fit(tree: xr.DataTree) -> int:
+    """Return the number of topics of a fit: that of its model, or the median of those with tokens.
+
+    Raises
+    ------
+    ValueError
+        It holds no latents.
+    """
+    given = model_of(tree).spelled().get("n_topics")
+    if given is not None:
+        return int(given)
+    found = [np.unique(latents["z"]).size for _, _, latents in latents_of(tree)]
+    if not found:
+        raise ValueError("expected a fit that holds latents, found none (keep=0)")
+    return int(np.median(found))

@@ -20,6 +20,8 @@ from .cclda import Cclda as Cclda
 from .tpyp import Tpyp as Tpyp
 from .hpyp import Hpyp as Hpyp
 from .pyp import Pyp as Pyp
+from .was import Was as Was
+from .sbp import Sbp as Sbp
 # isort: on
 
 MODELS: dict[str, type[Model]] = {

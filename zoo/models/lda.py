@@ -13,6 +13,7 @@ from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.lda import reference
 from ..families.lda.family import LdaFamily
+from ..families.lda.seeded import Seeded
 from ..families.topic_sides import TOPIC_SIDES
 from ..families.topics import Dirichlet, TopicSide
 from ..settings import option, setting
@@ -31,7 +32,7 @@ class Lda(LdaFamily):
     alpha : float or Gamma
         Dirichlet parameter of a document's proportions, a topic.
     topics : TopicSide
-        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor` or `Seeded`, with hyperparameters of their own.
     symmetric : bool
         Whether all topics have the same alpha; else each has its own, all under its prior [1]_.
 
@@ -61,7 +62,7 @@ class Lda(LdaFamily):
         tags=("parametric", "single corpus"),
     )
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES | {Seeded.name: Seeded()}
     stan_program: ClassVar[str] = "lda"
 
     n_topics: int = option(10, small=2, benchmark=100)
@@ -73,6 +74,11 @@ class Lda(LdaFamily):
         super().__post_init__()
         if not isinstance(self.symmetric, bool):
             raise ValueError(f"lda: symmetric: expected True or False, found {self.symmetric!r}")
+        if isinstance(self.topics, Seeded) and len(self.topics.seeds) > self.n_topics:
+            raise ValueError(
+                f"lda: seeds: expected at most {self.n_topics} topics, as n_topics says, "
+                f"found {len(self.topics.seeds)}"
+            )
 
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """One group: the model does not look at the corpus' own."""

@@ -285,7 +285,9 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
     for trial in trials:
         if not trial.sees(mutation):
             continue
-        code, said = _run(target, trial, mutation, trial.limit)
+        key = f"{mutation!r} {trial.arguments}"
+        code, said = shelf.find(key) or _run(target, trial, mutation, trial.limit)
+        shelf.put(key, [code, said])
         if code not in (PASSED, NO_TESTS):
             how = next((line for line in said if line.startswith(("FAILED", "ERROR"))), (said or [""])[-1])
             is_judged = bool(ASSERTION.search(how)) if trial.is_pytest else code in (REJECTED, STOPPED)

@@ -130,6 +130,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "weights.log_prior[k] + log_total[1]",
         "the normaliser of a new topic is that of a single token",
     ),
+    _tables(
+        "seated-by-alpha",
+        "count[k] + documents.prior[tokens.group[d], k]",
+        "count[k] + documents.alpha[tokens.group[d]]",
+        "tokens of a topic sit down with the concentration of the document's whole process",
+    ),
     _topics(
         "way-back-forgotten", "log_a if splits else -log_a", "log_a if splits else 0.0",
         "topics merge whatever the probability of the split that would undo it",

@@ -1,5 +1,6 @@
 """Deliberately wrong kernels of the models of several collections; see `registry`."""
 
+from ....zoo.families.lda.seeded import Seeded
 from ....zoo.models.cclda import Cclda
 from ....zoo.models.group_lda import GroupLda
 from ....zoo.models.lda import Lda
@@ -8,6 +9,10 @@ from ..patched import Change, Mutant
 
 def _cclda(name: str, find: str, replace: str, about: str) -> Mutant:
     return Mutant(f"cclda-{name}", (Cclda,), Change("lda/cclda.py", find, replace), about, "dense")
+
+
+def _seeded(name: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"seeded-{name}", (Seeded,), Change("lda/seeded.py", find, replace), about)
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -105,5 +110,41 @@ MUTANTS: tuple[Mutant, ...] = (
         "topics.delta, topics.count[1:], topics.total[1:]",
         "topics.delta, topics.count[1:], topics.total[:1]",
         "the parameter of own words is drawn with the totals of shared ones",
+    ),
+    _seeded(
+        "total-of-corpus",
+        "        topics.total[k] += more\n",
+        "",
+        "topics are normalised as if each seed were a single token",
+    ),
+    _seeded(
+        "counted-once",
+        "        topics.listed_count[topics.word_ptr[w] + topics.n_listed[w] - 1] += more\n",
+        "",
+        "a seed counts as a single token of its word",
+    ),
+    _seeded(
+        "of-next-topic",
+        "seed_topic=topic,",
+        "seed_topic=(topic + 1) % n_topics,",
+        "the seeds of a topic are those of the next one",
+    ),
+    _seeded(
+        "tokens-are-data",
+        "return out - target.n_seeds * (math.lgamma(eta + target.seed_tokens) - math.lgamma(eta))",
+        "return out",
+        "the smoothing is drawn as if seeds' tokens had been drawn with it",
+    ),
+    _seeded(
+        "totals-are-data",
+        "            out -= math.lgamma(mass) - math.lgamma(mass + n)\n",
+        "            pass\n",
+        "the smoothing is drawn as if the totals of seeds had been drawn with it",
+    ),
+    _seeded(
+        "total-of-one",
+        "out[k] += topics.seed_tokens[0]",
+        "out[k] = topics.seed_tokens[0]",
+        "the smoothing is drawn as if each topic had a single seed",
     ),
 )

@@ -1,28 +1,7 @@
-"use strict";
-/* The topic browser. All text of the corpus enters the page as textContent, never as markup. */
+/* The topic browser. */
 
-const data = JSON.parse(document.getElementById("data").textContent);
 const SHOWN_WORDS = 30;
-const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
-const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-const byId = (id) => document.getElementById(id);
-
-/* Make an element. `attributes` are set by name; children are elements or plain text. */
-function make(tag, attributes = {}, ...children) {
-  const svg = ["svg", "circle", "text", "path", "title", "g"].includes(tag);
-  const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("--")) element.style.setProperty(name, value);
-    else if (name === "onclick") element.addEventListener("click", value);
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-const hue = (k) => ((k * 137.5 + 250) % 360).toFixed(1);
 const interval = ([mean, low, high]) => `${percent.format(mean)} (${percent.format(low)} to ${percent.format(high)})`;
-const chip = (k) => make("i", { class: "chip", "--hue": hue(k), "aria-hidden": "true" });
 const topWords = (topic, n) => topic.words.slice().sort((a, b) => b[1] - a[1]).slice(0, n).map(([w]) => data.words[w]);
 
 const state = { topic: 0, lambda: 0.6, word: null };
@@ -229,18 +208,6 @@ byId("lambda").addEventListener("input", (event) => {
   drawWords();
 });
 byId("find").addEventListener("input", drawList);
-byId("list").addEventListener("keydown", (event) => {
-  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  const buttons = [...byId("list").querySelectorAll("button")];
-  const next = buttons[buttons.indexOf(document.activeElement) + step];
-  if (next) {
-    next.focus();
-    next.click();
-  }
-});
-
 const asked = Number(/^#topic-(\d+)$/.exec(location.hash)?.[1] ?? 0);
 drawNumbers();
 drawList();

@@ -10,6 +10,7 @@ from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit, draw
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
 from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, OwnSampler, PackageModel
+from bnpzoo.diagnostics.laboratory.closure import Name
 from bnpzoo.diagnostics.reports.blind import summary_of, write_blind_report
 from bnpzoo.diagnostics.reports.evidence import evidence_page
 from bnpzoo.zoo.inference.stan_engines import engines
@@ -39,6 +40,13 @@ BYTES = SOURCE.encode()
 
 def changed(sites):
     return {(m.definition, m.kind, m.before, m.after) for site in sites for m in site}
+
+
+def test_methods_that_never_run_are_left_alone():
+    found = PackageModel("lda").definitions
+    assert Name("zoo.families.topics", "Dirichlet.measured_words") in found
+    assert Name("zoo.families.topics", "TopicSide.measured_words") not in found
+    assert Name("zoo.families.lda.family", "LdaFamily.documents_at") in found  # which `Lda` calls
 
 
 def test_what_can_be_changed_in_python():

@@ -209,3 +209,19 @@ def test_what_takes_too_long_is_not_begun(tmp_path, climbed):
     assert records == []
     validate.judge_all(wanted, tmp_path, 1, records.append)
     assert [record.case for record in records] == wanted
+
+
+def test_a_mutant_that_is_dead_meets_no_further_rung(tmp_path, climbed, monkeypatch):
+    def climb(case, *_):
+        return Verdict(
+            case.rung, case.subject, "rejected" if case.mutant else "passed", "", 0.0, xr.Dataset()
+        )
+
+    monkeypatch.setattr(validate, "climb", climb)
+    right, wrong = validate.cases_of("lda", variant="dense"), validate.mutant_cases("lda", variant="dense")
+    records = []
+    assert len(wrong) > 1
+    validate.judge_all([*right, *wrong], tmp_path, 1, records.append)
+    assert [record.case for record in records] == [*right, wrong[0]]
+    assert validate.still_open([*right, *wrong], records) == []
+    assert validate.still_open([*right, *wrong], records[:1]) == [*right[1:], *wrong]

@@ -4,27 +4,17 @@ import html
 import json
 import re
 import shutil
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.reports.browser import LARGEST, _fitting, _Found, write_browser
+from bnpzoo.diagnostics.reports.browser import _Found, write_browser
 from bnpzoo.diagnostics.reports.fits import write_report
+from bnpzoo.diagnostics.reports.pages import LARGEST, fitting
 from bnpzoo.diagnostics.topics import match_topics, topics
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.inference import sample
 from bnpzoo.zoo.models import get
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-HOSTILE = [
-    "</script><script>document.title='owned'</script>",
-    "<img src=x onerror=\"document.title='owned'\">",
-    "<!--<script>",
-    "'\"><svg onload=document.title='owned'>",
-    "a & b\u2028\\u003c",
-    "w" * 300,
-]
+from chromium import CHROMIUM, HOSTILE, outcome_on_a_phone
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +79,8 @@ def test_it_says_what_the_tables_say(page, fit):
 
 def test_what_has_no_room_is_left_out(fit):
     found = _Found(match_topics(fit), 0.9)
-    whole = json.loads(_fitting(found, LARGEST))
-    part = json.loads(_fitting(found, 2_000))
+    whole = json.loads(fitting(found.content, LARGEST))
+    part = json.loads(fitting(found.content, 2_000))
     assert all(document["text"] for document in whole["documents"])
     assert len(part["documents"]) < len(whole["documents"])
     assert len(part["topics"]) == len(whole["topics"])
@@ -109,8 +99,7 @@ def test_a_failed_page_leaves_the_old_one(tmp_path, fit):
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 def test_it_runs_and_stays_inert_and_fits_a_phone(page, tmp_path):
     shutil.copy(page, tmp_path / "topics.html")
-    (tmp_path / "phone.html").write_text(PHONE, encoding="utf-8")
-    outcome = dict(re.findall(r"<li>(\w+): (.*?)</li>", rendered(tmp_path / "phone.html", tmp_path)))
+    outcome = outcome_on_a_phone(tmp_path)
     assert outcome["ready"] == "true"
     assert outcome["title"].startswith("Topics")
     assert outcome["images"] == "0"
@@ -123,44 +112,5 @@ def test_it_runs_and_stays_inert_and_fits_a_phone(page, tmp_path):
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 def test_a_long_word_does_not_widen_a_report(fit, tmp_path):
     write_report(tmp_path / "topics.html", {HOSTILE[0]: fit})
-    (tmp_path / "phone.html").write_text(PHONE, encoding="utf-8")
-    outcome = dict(re.findall(r"<li>(\w+): (.*?)</li>", rendered(tmp_path / "phone.html", tmp_path)))
+    outcome = outcome_on_a_phone(tmp_path)
     assert int(outcome["width"]) <= 390
-
-
-PHONE = """<!DOCTYPE html><ul></ul>
-<iframe src="topics.html" style="width:390px;height:800px;border:0"></iframe>
-<script>
-addEventListener("load", () => {
-  const frame = document.querySelector("iframe").contentWindow, page = frame.document;
-  const next = new frame.KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true });
-  page.querySelector("#list button")?.focus();
-  page.activeElement.dispatchEvent(next);
-  page.querySelectorAll("summary").forEach((each) => each.click());
-  setTimeout(() => {
-    const outcome = {
-      ready: page.body.classList.contains("ready"),
-      title: page.title,
-      images: page.querySelectorAll("img, svg svg, iframe").length,
-      topics: page.querySelectorAll("#list button").length,
-      chosen: page.getElementById("title")?.textContent,
-      word: page.querySelector("#words button")?.textContent,
-      width: page.documentElement.scrollWidth,
-    };
-    for (const [name, value] of Object.entries(outcome)) {
-      const line = document.createElement("li");
-      line.textContent = `${name}: ${value}`;
-      document.querySelector("ul").append(line);
-    }
-  }, 200);
-});
-</script>"""
-
-
-def rendered(path: Path, profile: Path) -> str:
-    """Return the page's elements after its script has run."""
-    command = [
-        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
-        f"--user-data-dir={profile / 'profile'}", "--virtual-time-budget=5000", "--dump-dom", path.as_uri(),
-    ]  # fmt: skip
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout

@@ -28,11 +28,6 @@ CHANGE |= {  # errors too small for short chains to show
         "        mass += weigh(topics, scratch, weights, new, size)\n",
         "        weigh(topics, scratch, weights, new, size)\n",
     ),
-    "seated-by-alpha": Change(
-        "hdp/tables.py",
-        "count[k] + documents.prior[tokens.group[d], k]",
-        "count[k] + documents.alpha[tokens.group[d]]",
-    ),
     "repeats-independent": Change(
         "hdp/tables.py",
         "log_rising[n + c] - log_rising[n] - log_rising[c]",

@@ -54,12 +54,12 @@ def random_state(
     bases=(0, 0),
     priors=FIXED,
 ):
-    """State of a corpus of random words in two groups, not seated yet."""
+    """State of a corpus of random words, a group for each of the bases, not seated yet."""
     rng = np.random.default_rng(seed)
     n = sum(lengths)
     matrices = [rng.random((n_words, n_words)) * (rng.random((n_words, n_words)) < 0.5) for _ in bases]
     matrices = [(p + np.eye(n_words)) / (p + np.eye(n_words)).sum(axis=0) for p in matrices]
-    group = np.sort(rng.integers(2, size=len(lengths)))
+    group = np.sort(rng.integers(len(bases), size=len(lengths)))
     return make_state(
         np.minimum(rng.geometric(0.4, n) - 1, n_words - 1),
         np.concatenate([[0], np.cumsum(lengths)]),
@@ -174,9 +174,7 @@ def test_plain_python_draws_the_same(module, name, same_word):
 @pytest.mark.parametrize("same_word", [True, False])
 def test_mass_equals_recount(same_word):
     """Over one block, thirty times as long as the pass would let it grow, so that errors add up."""
-    state = random_state(same_word, lengths=(9, 0, 4, 50) * 30)
-    state.tokens.group[:] = 0
-    state.topics.group[:] = 0
+    state = random_state(same_word, lengths=(9, 0, 4, 50) * 30, bases=(0,))
     rng = np.random.default_rng(1)
     mass = sparse_block(rng, *state, 0, 120)
     kept, recounted = state.scratch.coefficient.copy(), 0.0

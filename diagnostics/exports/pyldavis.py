@@ -1,13 +1,12 @@
-"""Topics of a fit in the form of other programs."""
+"""Topics of a fit as pyLDAvis takes them."""
 
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from .documents import documents
-from .matching import MatchedTopics, match_topics
-from .summaries import word_probabilities
+from ..topics import MatchedTopics, documents, match_topics
+from ..topics.summaries import word_probabilities
 
 
 def to_pyldavis(fit: xr.DataTree | MatchedTopics) -> dict[str, Any]:

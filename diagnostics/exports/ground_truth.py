@@ -1,0 +1,59 @@
+"""Posterior means with their errors, as benchmarks of samplers take ground truth."""
+
+import json
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from arviz_stats.base.array import array_stats
+
+from ..._version import __version__
+from ..compare import elements
+
+_stats: Any = array_stats  # its annotations are wider than what it returns for one quantity
+
+
+def ground_truth(fit: xr.DataTree) -> dict[str, Any]:
+    """Means and standard deviations of all test quantities, with Monte Carlo standard errors.
+
+    Parameters
+    ----------
+    fit : DataTree
+        As `sample` returns it; the longer, the better.
+
+    Returns
+    -------
+    dict
+        In JSON's types. What the fit is of, and under ``sample_transformations`` for each quantity, which
+        does not depend on how topics are numbered, the four numbers that a sample transformation of the
+        Inference Gym has [1]_.
+
+    References
+    ----------
+    .. [1] P. Sountsov, A. Radul and contributors (2020). Inference Gym.
+       https://pypi.org/project/inference-gym
+    """
+    return {
+        "model": fit.attrs["model"],
+        "hyperparameters": json.loads(fit.attrs["hyperparameters"]),
+        "corpus_sha256": fit.attrs["corpus_sha256"],
+        "made_with": f"bnpzoo {__version__}, {fit.attrs['backend']} {fit.attrs['variant']}".strip(),
+        "chains": int(fit["posterior"].sizes["chain"]),
+        "draws": int(fit["posterior"].sizes["draw"]),
+        "sample_transformations": {name: _moments(draws) for name, draws in elements(fit)},
+    }
+
+
+def _moments(draws: np.ndarray) -> dict[str, float]:
+    moves = float(np.ptp(draws)) > 0.0
+    return {
+        "ground_truth_mean": float(draws.mean()),
+        "ground_truth_mean_standard_error": error_of(draws, "mean") if moves else 0.0,
+        "ground_truth_standard_deviation": float(draws.std(ddof=1)) if moves else 0.0,
+        "ground_truth_standard_deviation_standard_error": error_of(draws, "sd") if moves else 0.0,
+    }
+
+
+def error_of(draws: np.ndarray, method: str) -> float:
+    """Monte Carlo standard error of the mean or the standard deviation of draws (chain, draw)."""
+    return float(_stats.mcse(draws, method=method))

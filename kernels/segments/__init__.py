@@ -1,0 +1,1 @@
+"""Topics of sentences, by tables and dishes."""

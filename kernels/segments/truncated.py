@@ -1,0 +1,288 @@
+"""Truncated stick-breaking for each sentence over the dishes of its document.
+
+Sentence s has weights theta_sl = v_sl prod_{m<l} (1 - v_sm) over the T dishes, v ~ Beta(a, b), and the last
+stick is all that is left. With sticks, topic vectors and topics integrated out, dish l has for a token weight
+
+    (a + g_l) / (a + b + g_l + h_l) prod_{m<l} (b + h_m) / (a + b + g_m + h_m)
+
+times that of its word; the last dish takes what is left. g_l are the sentence's tokens of dish l, h_l those
+of later dishes.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ..toolbox.jit import borrowing_kernel, kernel
+from ..toolbox.random import is_sampled
+from ..toolbox.sides import check_positive
+from ..toolbox.smoothing import draw_smoothing
+from .hyper import counts_of_counts, slice_sticks
+from .state import Tokens, Topics, count_topics
+from .weights import log_beta, weigh_word
+
+
+class TruncatedState(NamedTuple):
+    """State of a chain.
+
+    Sizes: T dishes, K topics, S sentences, D documents.
+
+    Attributes
+    ----------
+    tokens : Tokens
+    topics : Topics
+    a, b, kappa, eta : float64 (1,)
+    a_prior, b_prior, kappa_prior, eta_prior : float64 (2,)
+        Shape and rate, or zeros for a fixed value.
+    in_dish : int64 (T, K)
+        Tokens of the current document; zero between documents.
+    dish_size : int64 (T,)
+        The same.
+    seats : int64 (T,)
+        Tokens of the current sentence; zero between sentences.
+    weights : float64 (T,)
+    omega : float64 (K,)
+        Weight of the current token's word in each topic.
+    stick_size, stick_later : int64 (S, T - 1)
+        One more than the tokens of a dish, and those of later ones, as a sweep noted them.
+    dish_sizes : int64 (D, T)
+    counts_of_dishes : int64 (longest + 1,)
+        How many pairs of dish and topic have so many tokens.
+    """
+
+    tokens: Tokens
+    topics: Topics
+    a: np.ndarray
+    b: np.ndarray
+    kappa: np.ndarray
+    eta: np.ndarray
+    a_prior: np.ndarray
+    b_prior: np.ndarray
+    kappa_prior: np.ndarray
+    eta_prior: np.ndarray
+    in_dish: np.ndarray
+    dish_size: np.ndarray
+    seats: np.ndarray
+    weights: np.ndarray
+    omega: np.ndarray
+    stick_size: np.ndarray
+    stick_later: np.ndarray
+    dish_sizes: np.ndarray
+    counts_of_dishes: np.ndarray
+
+    FIXED = ("a_prior", "b_prior", "kappa_prior", "eta_prior")
+
+
+@borrowing_kernel
+def count_token(state, i, change):
+    """Count token `i` into its document and its topic, or out where `change` is -1."""
+    tokens, topics = state.tokens, state.topics
+    c, k = tokens.dish[i], tokens.topic[i]
+    state.in_dish[c, k] += change
+    state.dish_size[c] += change
+    topics.counts[tokens.words[i], k] += change
+    topics.total[k] += change
+
+
+@borrowing_kernel
+def weigh(state, word):
+    """Fill the weights of all dishes for a token of the current sentence, counted out; return their sum."""
+    a, b, kappa = state.a[0], state.b[0], state.kappa[0]
+    n_dishes, n_topics = state.in_dish.shape
+    word_total = weigh_word(state, state.topics, state, word)
+    later = state.seats.sum()
+    passed, total = 1.0, 0.0
+    for c in range(n_dishes):
+        later -= state.seats[c]
+        mass = a + b + state.seats[c] + later
+        is_last = c == n_dishes - 1
+        seat = passed if is_last else passed * (a + state.seats[c]) / mass
+        passed *= (b + later) / mass
+        of_word = kappa * word_total
+        for k in range(n_topics):
+            of_word += state.in_dish[c, k] * state.omega[k]
+        state.weights[c] = seat * of_word / (state.dish_size[c] + n_topics * kappa)
+        total += state.weights[c]
+    return total
+
+
+@borrowing_kernel
+def draw(state, u):
+    """Dish and topic at height `u` of the weights laid end to end."""
+    n_dishes, n_topics = state.in_dish.shape
+    kappa, c = state.kappa[0], 0
+    while c < n_dishes - 1 and u >= state.weights[c]:
+        u = u - state.weights[c]
+        c += 1
+    mass = 0.0
+    for k in range(n_topics):
+        mass += (state.in_dish[c, k] + kappa) * state.omega[k]
+    u = u * (mass / state.weights[c])
+    for k in range(n_topics):
+        u = u - (state.in_dish[c, k] + kappa) * state.omega[k]
+        if u < 0.0:
+            return c, k
+    return c, n_topics - 1
+
+
+@kernel
+def token_pass(rng, state):
+    """Draw dish and topic of every token anew, by one uniform variate each. Mutates `state`."""
+    tokens = state.tokens
+    for d in range(tokens.doc_ptr.size - 1):
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            if tokens.dish[i] >= 0:
+                state.in_dish[tokens.dish[i], tokens.topic[i]] += 1
+                state.dish_size[tokens.dish[i]] += 1
+        for s in range(tokens.doc_sentences[d], tokens.doc_sentences[d + 1]):
+            seat_sentence(state, s)
+            for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
+                if tokens.dish[i] >= 0:
+                    count_token(state, i, -1)
+                    state.seats[tokens.dish[i]] -= 1
+                total = weigh(state, tokens.words[i])
+                tokens.dish[i], tokens.topic[i] = draw(state, rng.random() * total)
+                count_token(state, i, 1)
+                state.seats[tokens.dish[i]] += 1
+            state.seats[:] = 0
+        state.in_dish[:] = 0
+        state.dish_size[:] = 0
+
+
+@borrowing_kernel
+def seat_sentence(state, s):
+    """Count the tokens of each dish of sentence `s`."""
+    tokens = state.tokens
+    for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
+        if tokens.dish[i] >= 0:
+            state.seats[tokens.dish[i]] += 1
+
+
+@kernel
+def log_ratio_of_exchange(state, d, c):
+    """Log ratio of the law of document `d` with dishes c and c + 1 exchanged to that as it is."""
+    tokens, a, b = state.tokens, state.a[0], state.b[0]
+    out = 0.0
+    for s in range(tokens.doc_sentences[d], tokens.doc_sentences[d + 1]):
+        seat_sentence(state, s)
+        first, second = state.seats[c], state.seats[c + 1]
+        if first != second:
+            after = state.seats[c + 2 :].sum()
+            out += log_beta(a + second, b + first + after) - log_beta(a + first, b + second + after)
+            if c + 2 < state.seats.size:
+                out += log_beta(a + first, b + after) - log_beta(a + second, b + after)
+        state.seats[:] = 0
+    return out
+
+
+@kernel
+def exchange_dishes(rng, state):
+    """Exchange neighbouring dishes of a document, where a Metropolis step accepts it. Mutates `state`.
+
+    Tokens one by one hardly ever carry a dish from a stick that is long in all sentences to a shorter one.
+    """
+    tokens = state.tokens
+    for d in range(tokens.doc_ptr.size - 1):
+        for c in range(state.seats.size - 1):
+            if rng.random() < math.exp(min(log_ratio_of_exchange(state, d, c), 0.0)):
+                for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+                    if tokens.dish[i] == c:
+                        tokens.dish[i] = c + 1
+                    elif tokens.dish[i] == c + 1:
+                        tokens.dish[i] = c
+
+
+@kernel
+def note_counts(state):
+    """Note what the moves of hyperparameters ask for. Mutates `state`."""
+    tokens = state.tokens
+    n_dishes = state.seats.size
+    state.counts_of_dishes[:] = 0
+    for d in range(tokens.doc_ptr.size - 1):
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            state.in_dish[tokens.dish[i], tokens.topic[i]] += 1
+        for c in range(n_dishes):
+            state.dish_sizes[d, c] = state.in_dish[c].sum()
+            for k in range(state.omega.size):
+                state.counts_of_dishes[state.in_dish[c, k]] += 1
+        state.in_dish[:] = 0
+        for s in range(tokens.doc_sentences[d], tokens.doc_sentences[d + 1]):
+            seat_sentence(state, s)
+            later = 0
+            for c in range(n_dishes - 1, -1, -1):
+                if c < n_dishes - 1:
+                    state.stick_size[s, c] = state.seats[c] + 1
+                    state.stick_later[s, c] = later
+                later += state.seats[c]
+            state.seats[:] = 0
+    state.counts_of_dishes[0] = 0
+
+
+@kernel
+def sweep(rng, state):
+    """One sweep: tokens, neighbouring dishes, hyperparameters. Mutates `state`."""
+    token_pass(rng, state)
+    exchange_dishes(rng, state)
+    note_counts(state)
+    slice_sticks(rng, state, state.stick_size.ravel(), state.stick_later.ravel())
+    if is_sampled(state.kappa_prior):
+        sizes, n_topics = state.dish_sizes.ravel(), state.omega.size
+        draw_smoothing(rng, state.kappa, sizes, state.counts_of_dishes, n_topics, state.kappa_prior)
+    if is_sampled(state.eta_prior):
+        n_words = state.topics.counts.shape[0]
+        counted = counts_of_counts(state.topics)
+        draw_smoothing(rng, state.eta, state.topics.total, counted, n_words, state.eta_prior)
+
+
+def make_state(
+    tokens: Tokens,
+    sizes: tuple[int, int, int],
+    latents: Mapping[str, np.ndarray],
+    priors: Mapping[str, tuple[float, float]],
+) -> TruncatedState:
+    """State that stands at the tokens' dishes and topics and at the hyperparameters among `latents`.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    sizes : (T, K, V)
+    latents : mapping of str to array
+    priors : mapping of str to (shape, rate)
+    """
+    n_dishes, n_topics, n_words = sizes
+    n_documents, n_sentences = tokens.doc_ptr.size - 1, tokens.sentence_ptr.size - 1
+    hyper = ("a", "b", "kappa", "eta")
+    return TruncatedState(
+        tokens=tokens,
+        topics=Topics(*count_topics(tokens, n_words, n_topics)),
+        **{name: np.array([latents[name]], float) for name in hyper},
+        **{f"{name}_prior": np.array(priors[name], float) for name in hyper},
+        in_dish=np.zeros((n_dishes, n_topics), np.int64),
+        dish_size=np.zeros(n_dishes, np.int64),
+        seats=np.zeros(n_dishes, np.int64),
+        weights=np.zeros(n_dishes),
+        omega=np.zeros(n_topics),
+        stick_size=np.zeros((n_sentences, n_dishes - 1), np.int64),
+        stick_later=np.zeros((n_sentences, n_dishes - 1), np.int64),
+        dish_sizes=np.zeros((n_documents, n_dishes), np.int64),
+        counts_of_dishes=np.zeros(int(np.diff(tokens.doc_ptr).max(initial=0)) + 1, np.int64),
+    )
+
+
+def check(state: TruncatedState) -> None:
+    """Recount the statistics of `state`; raise AssertionError where one differs."""
+    tokens, (n_dishes, n_topics) = state.tokens, state.in_dish.shape
+    for name, most in (("topic", n_topics), ("dish", n_dishes)):
+        values = getattr(tokens, name)
+        if values.size and not 0 <= values.min() <= values.max() < most:
+            raise AssertionError(f"a token's {name} is outside 0..{most - 1}")
+    check_positive(a=state.a, b=state.b, kappa=state.kappa, eta=state.eta)
+    recounted = count_topics(tokens, len(state.topics.counts), n_topics)
+    for name, counts in zip(Topics._fields, recounted, strict=True):
+        if np.any(getattr(state.topics, name) != counts):
+            raise AssertionError(f"{name} differs from a recount")
+    for name in ("in_dish", "dish_size", "seats"):
+        if np.any(getattr(state, name)):
+            raise AssertionError(f"working memory was left dirty: {name}")

@@ -1,0 +1,1 @@
+#include topics/dirichlet/topics_hyperparameters.stan

@@ -1,0 +1,1 @@
+#include topics/dirichlet/topics_transformed_data.stan

@@ -1,0 +1,74 @@
+"""The samplers of models of sentences, by variant."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....kernels.segments import state as states
+from ....kernels.segments import sweeps, truncated
+from ....kernels.segments.state import SegmentsState, Tokens
+from ....kernels.segments.truncated import TruncatedState
+from ...contract import Design, Kernel, Latents, Room
+from ...corpus import Corpus
+from ..collapsed import prior_arrays
+
+
+def was_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the samplers of the weight-agnostic process; see `Model.kernels_in`."""
+    own_states, own_sweeps = room(states), room(sweeps)
+
+    def load(latents: Latents, corpus: Corpus, model: Any) -> SegmentsState:
+        tokens = _tokens(own_states, latents, corpus, model)
+        limits = (model.most_tables, model.most_dishes)
+        return own_states.make_state(
+            tokens, model.n_topics, corpus.n_words, latents, prior_arrays(model), *limits
+        )
+
+    def snapshot(state: SegmentsState) -> Latents:
+        return {
+            "z": state.tokens.topic.astype(np.int64),
+            "dish": own_states.dishes_by_first_time(state.tokens),
+        } | {name: np.array(getattr(state.law, name)[0]) for name in ("a", "b", "zeta", "kappa", "eta")}
+
+    def make(sweep: Callable[..., None], about: str, exact: bool = True) -> Kernel:
+        def step(rng: np.random.Generator, state: SegmentsState) -> SegmentsState:
+            sweep(rng, state)
+            return state
+
+        return Kernel(load, step, snapshot, own_states.check, sweep, exact, about)
+
+    past = "tokens given those before them, as in the paper, for comparison"
+    last = "tokens as if each came last, for comparison"
+    return {
+        "blocked": make(own_sweeps.blocked_sweep, "dish and topic of a token together, dishes of tables"),
+        "past_only": make(own_sweeps.sweep_given_past, past, exact=False),
+        "as_if_last": make(own_sweeps.sweep_as_if_last, last, exact=False),
+    }
+
+
+def sbp_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the sampler of truncated sticks; see `Model.kernels_in`."""
+    own_states, own = room(states), room(truncated)
+
+    def load(latents: Latents, corpus: Corpus, model: Any) -> TruncatedState:
+        tokens = _tokens(own_states, latents, corpus, model)
+        sizes = (model.n_dishes, model.n_topics, corpus.n_words)
+        return own.make_state(tokens, sizes, latents, prior_arrays(model))
+
+    def snapshot(state: TruncatedState) -> Latents:
+        tokens = {"z": state.tokens.topic.astype(np.int64), "dish": state.tokens.dish.astype(np.int64)}
+        return tokens | {name: np.array(getattr(state, name)[0]) for name in ("a", "b", "kappa", "eta")}
+
+    def step(rng: np.random.Generator, state: TruncatedState) -> TruncatedState:
+        own.sweep(rng, state)
+        return state
+
+    about = "dish and topic of a token together, then neighbouring dishes exchanged"
+    return {"blocked": Kernel(load, step, snapshot, own.check, own.sweep, about=about)}
+
+
+def _tokens(own_states: Any, latents: Latents, corpus: Corpus, model: Any) -> Tokens:
+    seats = model.seats(Design.of(corpus))
+    sentence_ptr = np.append(np.flatnonzero(np.diff(seats.sentence, prepend=-1)), corpus.n_tokens)
+    return own_states.make_tokens(corpus.words, corpus.doc_ptr, sentence_ptr, seats.time, latents)

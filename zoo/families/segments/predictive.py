@@ -1,0 +1,72 @@
+"""What a posterior draw of a model of sentences says of new documents."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import override
+
+import numpy as np
+
+from ....kernels.segments import particles as smc
+from ...contract import Design
+from ...corpus import Corpus
+from ...predictive import FrozenTopics, Predictive
+from .order import Seating
+
+
+@dataclass(frozen=True)
+class SegmentsPredictive(Predictive):
+    """Topics of one posterior draw, which new documents leave as they are; their dishes are their own.
+
+    Attributes
+    ----------
+    topics : FrozenTopics
+    law : float (4,)
+        a, b, zeta and kappa.
+    seats : (design) -> Seating
+    truncation : int
+        Dishes that all sentences of a document have; 0 where they open tables.
+    """
+
+    topics: FrozenTopics
+    law: np.ndarray
+    seats: Callable[[Design], Seating]
+    truncation: int = 0
+
+    @override
+    def check(self, documents: Corpus) -> None:
+        self.topics.check(documents)
+        self.seats(Design.of(documents))
+
+    @override
+    def log_completion(
+        self, observed: Corpus, rest: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        """Predict each token as the first of one more sentence at the end of what is observed.
+
+        The sentences that the tokens of `rest` are from play no part. Particles, of which there are as many
+        as `sweeps`, need no `burn_in`.
+        """
+        theta = np.empty((rest.n_documents, self.topics.words.shape[0]))
+        word_topics = np.ascontiguousarray(self.topics.words.T)
+        for d, document in enumerate(self._documents(observed)):
+            theta[d] = smc.next_sentence(rng, *document, word_topics, self.law, self.truncation, sweeps)
+        return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], word_topics[rest.words]))
+
+    @override
+    def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
+        """Estimate by sequential Monte Carlo in the order in which tokens take their seats."""
+        word_topics = np.ascontiguousarray(self.topics.words.T)
+        return np.array(
+            [
+                smc.log_probability(rng, *document, word_topics, self.law, self.truncation, particles)
+                for document in self._documents(documents)
+            ]
+        )
+
+    def _documents(self, corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Words, sentences, their first tokens and the order of the tokens of each document."""
+        seats = self.seats(Design.of(corpus))
+        for begin, end in zip(corpus.doc_ptr[:-1], corpus.doc_ptr[1:], strict=True):
+            sentence = seats.sentence[begin:end] - seats.sentence[begin:end].min(initial=corpus.n_tokens)
+            start = np.searchsorted(sentence, sentence)
+            yield corpus.words[begin:end].astype(np.int64), sentence, start, np.argsort(seats.time[begin:end])
