@@ -8,10 +8,13 @@ from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.kernels.hdp import customers, documents, topics
 from bnpzoo.kernels.toolbox import dirichlet, sides
+from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.hdp.sticks import log_root
+from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.enumeration import restricted_growth_strings
 from bnpzoo.zoo.toolbox.laws import by_first_appearance, log_sequences
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kstest
 
 ALL_UNIFORMS = 1000
 ETA, GAMMA, N_WORDS, CAPACITY = 0.3, 1.7, 4, 8
@@ -23,8 +26,9 @@ OF_TOKEN = np.repeat(np.arange(len(BAGS)), [len(bag) for bag in BAGS])
 CHANGE = {
     mutant.id.removeprefix("whole-topics-"): mutant.change
     for mutant in MUTANTS
-    if mutant.id.startswith("whole-topics") and mutant.id != "whole-topics-tables-at-root"
+    if mutant.id.startswith("whole-topics")
 }
+AT_ROOT = CHANGE.pop("tables-at-root")
 
 
 def propose_once(room, rng, of_customer):
@@ -75,3 +79,26 @@ def test_a_proposal_leaves_the_posterior_invariant():
 @pytest.mark.parametrize("mutant", CHANGE)
 def test_wrong_proposals_do_not(mutant):
     assert invariance_residual(*transitions(CHANGE[mutant])) > 1e-4
+
+
+def root_shares(*changes):
+    """Share of one of two topics in the root after passes from one state, whose task has a table for each."""
+    room, rng = load_room(*changes, PLAIN_PYTHON), np.random.default_rng(4)
+    model = get("mt_hdp", gamma=1.0, alpha0=1e-9, alpha=50.0, eta=0.01)
+    corpus = Design(np.full(2, 20), n_words=2, group=np.zeros(2, int)).corpus(np.repeat([0, 1], 20))
+    sticks = np.array([0.5, 0.3, 0.2])
+    latents = model.start_at(corpus.words, corpus, rng) | {"root": sticks, "tasks": sticks[None]}
+    shares = []
+    for _ in range(150):
+        state = model.kernels_in(room)["whole-tables"].load(latents, corpus, model)
+        assert room(topics).topic_pass(rng, *state)
+        if state.topics.n_topics[0] == 2:
+            shares.append(state.documents.root[0] / state.documents.root[:2].sum())
+    assert len(shares) > 100
+    return shares
+
+
+def test_customers_of_the_root_are_tables_of_tasks():
+    """One for each topic, however many tables documents have: their weights are even. Level 1e-5."""
+    assert kstest(root_shares(), "uniform").pvalue > 1e-5
+    assert kstest(root_shares(AT_ROOT), "uniform").pvalue < 1e-5
