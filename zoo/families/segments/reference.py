@@ -118,7 +118,7 @@ def _features(tables: Tables, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.n
     pairs, which = np.unique(np.column_stack([tables.size, tables.later]), axis=0, return_inverse=True)
     n_offers = int(tables.offered.max(initial=0)) + 1
     law = np.zeros((n_rows, 1 + n_offers + len(pairs)), np.int64)
-    np.add.at(law, (tables.document, 0), tables.is_new)
+    law[:, 0] = np.bincount(tables.document, tables.is_new, minlength=n_rows)
     np.add.at(law, (tables.document, 1 + tables.offered), 1)
     np.add.at(law, (tables.document, 1 + n_offers + which.reshape(-1)), 1)
     return law, pairs[:, 0], pairs[:, 1]
