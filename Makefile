@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml setup.py tools/set_up.sh tools/find_python.sh
 
-.PHONY: help demo test lint fuzz validate mutate bench docs clean
+.PHONY: help demo test lint fuzz validate mutate bench docs links clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -44,6 +44,9 @@ bench: $(INSTALLED)  ## Measure speed against other software
 
 docs: $(DOCS)  ## Build the documentation in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
+
+links: $(DOCS)  ## Check the links of the documentation to other sites (needs a network)
+	$(BIN)/sphinx-build -b linkcheck -D nb_execution_mode=off docs docs/_build/linkcheck
 
 clean:  ## Remove the environment and everything built
 	rm -rf .venv build docs/_build docs/jupyter_execute out

@@ -228,6 +228,14 @@ def weight_agnostic(
     window: Annotated[
         int, typer.Option(min=1, help="Words of a run that stands for a sentence where a corpus has none.")
     ] = 10,
+    n_topics: Annotated[
+        list[int],
+        typer.Option(
+            min=1,
+            help="Number of topics; 10 and 20 if left out, and 50 at size paper. Repeat for more.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 (typer copies it)
     size: SizeOption = Size.SMALL,
     replicates: Splits = 3,
     kappa: Annotated[
@@ -258,7 +266,10 @@ def weight_agnostic(
         most_documents=10_000,
         most_sentences=10_000,
     )
-    _run(_sized(size, small, paper, replicates), out, jobs, as_json)
+    chosen = _sized(size, small, paper, replicates)
+    if n_topics:
+        chosen = replace(chosen, topic_counts=tuple(sorted({*n_topics})))
+    _run(chosen, out, jobs, as_json)
 
 
 def _sized(size: Size, small: Any, paper: Any, replicates: int) -> Any:

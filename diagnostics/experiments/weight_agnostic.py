@@ -187,9 +187,10 @@ class WeightAgnosticExperiment(Experiment):
     def run(self, cell: Cell) -> dict[str, float]:
         """See `Experiment.run`.
 
-        ``perplexity`` of whole held-out documents; UMass coherence, mean over topics, that counts documents
-        or sentences; and of what was planted, the share that is among as many with the highest scores (which
-        is precision and recall at once), of subtle sentences and of specific comments.
+        ``perplexity`` of whole held-out documents; UMass coherence, mean over topics, that counts documents,
+        ``umass_doc``, or sentences, ``umass_sent``; and of what was planted, the share that is among as many
+        with the highest scores, which is precision and recall at once: of the sentences with a ``subtle``
+        topic, and of the ``specific`` comments.
         """
         problem = self.problem(cell.setting["data"], cell.replicate)
         seed = int(np.random.SeedSequence([self.seed, cell.replicate]).generate_state(1)[0])
@@ -229,14 +230,17 @@ def coherence(tree: DataTree, train: Corpus) -> dict[str, float]:
     """UMass coherence of the last draw's topics, mean over those that hold so many words, by both units."""
     top = np.array([topic.word_ids for topic in topics_of(tree, TOP) if len(topic.words) == TOP])
     if not top.size:
-        return {"umass_documents": np.nan, "umass_sentences": np.nan}
-    return {f"umass_{unit}s": float(umass(top, train, unit=unit).mean()) for unit in ("document", "sentence")}
+        return {"umass_doc": np.nan, "umass_sent": np.nan}
+    return {
+        "umass_doc": float(umass(top, train, unit="document").mean()),
+        "umass_sent": float(umass(top, train, unit="sentence").mean()),
+    }
 
 
 def found(tree: DataTree, problem: Problem) -> dict[str, float]:
     """Shares of what was planted that have the highest scores; NaN where nothing was planted."""
     if problem.carries is None or problem.is_specific is None:
-        return {"sentences_found": np.nan, "comments_found": np.nan}
+        return {"subtle": np.nan, "specific": np.nan}
     matched = match_topics(tree)
     of_sentences = np.zeros(problem.train.n_segments)
     table = subtle(matched, least=0.0, most=1.0)
@@ -244,8 +248,8 @@ def found(tree: DataTree, problem: Problem) -> dict[str, float]:
     scores = {each.document: each.specificity for each in comments(matched)}
     of_comments = np.array([scores.get(d, 0.0) for d in range(problem.train.n_documents)])
     return {
-        "sentences_found": precision_at_planted(of_sentences, problem.carries),
-        "comments_found": precision_at_planted(of_comments, problem.is_specific),
+        "subtle": precision_at_planted(of_sentences, problem.carries),
+        "specific": precision_at_planted(of_comments, problem.is_specific),
     }
 
 

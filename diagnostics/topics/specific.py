@@ -1,11 +1,4 @@
-"""Comments that are about some part of an article.
-
-References
-----------
-.. [1] M. Das, T. Bansal, C. Bhattacharyya (2014). Going beyond Corr-LDA for detecting specific comments on
-   news & blogs. WSDM.
-.. [2] M. Das, C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. Section IV, Table III.
-"""
+"""Comments that are about some part of an article."""
 
 from typing import NamedTuple
 
@@ -79,6 +72,13 @@ def comments(
     ------
     CorpusError
         The corpus has no sentences or no such covariates, or a comment has no article, or several.
+
+    References
+    ----------
+    .. [1] M. Das, T. Bansal, C. Bhattacharyya (2014). Going beyond Corr-LDA for detecting specific comments
+       on news & blogs. WSDM.
+    .. [2] M. Das, C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. Section IV,
+       Table III.
     """
     matched = match_topics(fit)
     corpus = matched.corpus

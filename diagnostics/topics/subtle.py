@@ -1,11 +1,4 @@
-"""Sentences that are about a topic which is rare in their document.
-
-References
-----------
-.. [1] M. Das, S. Bhattacharya, C. Bhattacharyya, K. Gopinath (2013). Subtle topic models and discovering
-   subtly manifested software concerns automatically. ICML.
-.. [2] M. Das, C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. Section IV, Figure 3.
-"""
+"""Sentences that are about a topic which is rare in their document."""
 
 import numpy as np
 import pandas as pd
@@ -53,6 +46,13 @@ def subtle(
         The corpus has no sentences.
     ValueError
         A limit is not a share.
+
+    References
+    ----------
+    .. [1] M. Das, S. Bhattacharya, C. Bhattacharyya, K. Gopinath (2013). Subtle topic models and discovering
+       subtly manifested software concerns automatically. ICML.
+    .. [2] M. Das, C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. Section IV,
+       Figure 3.
     """
     for name, value in (("least", least), ("most", most)):
         if not 0.0 <= value <= 1.0:

@@ -5,7 +5,8 @@ from functools import partial
 
 import pytest
 from bnpzoo.cli.experiment import experiment
-from bnpzoo.diagnostics.experiments import differential, transfer
+from bnpzoo.diagnostics.experiments import differential, transfer, weight_agnostic
+from bnpzoo.zoo.formats import from_texts
 
 NAMES = [command.name for command in experiment.registered_commands]
 
@@ -74,3 +75,17 @@ def test_differential_topic_models_are_compared(run, monkeypatch, tmp_path, corp
     assert [row["method"] for row in json.loads(result.stdout)["summary"]] == ["hpyp", "cclda"] * 2
     assert (tmp_path / "r" / "differential.png").exists()
     assert run("experiment", "differential-classes", corpus_file, "--groups", "age").exit_code == 2
+
+
+def test_topics_of_sentences_are_compared(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(weight_agnostic, "SMALL", weight_agnostic.Sampling(2, 2, 1, particles=2))
+    few = partial(weight_agnostic.WeightAgnosticExperiment, methods=("lda",), most_documents=9)
+    monkeypatch.setattr(weight_agnostic, "WeightAgnosticExperiment", few)
+    library = from_texts(["alpha beta gamma\ndelta alpha beta"] * 9, sentences=True)
+    monkeypatch.setattr(weight_agnostic, "standard_library", lambda: library)
+    arguments = ("--n-topics", 3, "--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
+    result = run("experiment", "weight-agnostic", *arguments)
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)["summary"]
+    assert [(row["data"], row["n_topics"]) for row in rows] == [("synthetic", 3), ("source", 3)]
+    assert (tmp_path / "r" / "weight-agnostic.png").exists()

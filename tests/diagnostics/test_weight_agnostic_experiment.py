@@ -43,9 +43,9 @@ def test_every_method_has_all_figures(small_library, path, tmp_path):
     assert list(results["method"]) == list(weight_agnostic.METHODS) * 3
     assert list(results["data"]) == [d for d in ("synthetic", "source", "mine") for _ in range(n_methods)]
     assert (results["perplexity"] > 1.0).all()
-    assert results["umass_sentences"].notna().any()
+    assert results["umass_sent"].notna().any()
     is_synthetic = results["data"] == "synthetic"
-    for name in ("sentences_found", "comments_found"):
+    for name in ("subtle", "specific"):
         assert results.loc[is_synthetic, name].between(0.0, 1.0).all()
         assert results.loc[~is_synthetic, name].isna().all()
 
@@ -56,8 +56,8 @@ def test_lda_finds_what_was_planted():
         Sampling(150, 5, 5, 2), kappa=0.1, eta=0.05, most_documents=30, methods=("lda",)
     )
     figures = experiment.run(Cell({"data": "synthetic", "n_topics": 15}, "lda", 0))
-    assert figures["sentences_found"] > 0.5
-    assert figures["comments_found"] > 0.7
+    assert figures["subtle"] > 0.5
+    assert figures["specific"] > 0.7
 
 
 def test_comments_are_held_out_with_their_articles():
