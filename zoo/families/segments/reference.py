@@ -3,8 +3,8 @@
 Every value of a document's dishes is a row. Its log probability is a product of numbers of the row, which are
 data, and of logarithms that depend on hyperparameters alone (see `law`): of zeta; of K + zeta for each number
 K of dishes on offer; and, as ratios of beta functions are products, of a + i, b + i and a + b + i. Given
-dishes, a token of word w at dish l has probability ``sum_k phi_dlk lambda_kw``; so a row also has how often each
-word occurs at each dish.
+dishes, a token of word w at dish l has probability ``sum_k phi_dlk lambda_kw``; so a row also has how often
+each word occurs at each dish.
 """
 
 from collections.abc import Callable, Mapping
