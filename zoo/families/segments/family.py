@@ -40,7 +40,7 @@ class SegmentsFamily(Model):
     """Base of the models of sentences.
 
     Latents: ``z`` (N,), the topic of each token; ``dish`` (N,), its dish, numbered through each document from
-    0 by first appearance in the order in which tokens take their seats; and the hyperparameters.
+    0; and the hyperparameters.
     """
 
     n_topics: int = option(10, small=2, benchmark=50)
