@@ -22,8 +22,8 @@ from .state import NEVER
 TABLES_NOTED, DISHES_NOTED, NEW_DISHES = range(3)
 """Entries of `Tally.numbers`."""
 
-LEAST = 1e-200
-"""Of a product of probabilities, before its logarithm is taken."""
+LEAST = 1e-8
+"""Of a product of probabilities before its logarithm is taken: no factor from 1e-300 on makes it zero."""
 
 
 @borrowing_kernel

@@ -125,6 +125,23 @@ def test_in_one_sentence_zeta_says_nothing():
     assert_allclose(one, other, atol=1e-12)
 
 
+def test_weights_are_independent_by_table_and_not_by_dish():
+    """Theorem 2 holds at fixed numbers of tables: sizes of first tables, and of a dish that is shared."""
+    dishes, log_p, _ = laws(seats_of([3, 3]))
+    p = np.exp(log_p)
+
+    def dependence(first, second, where):
+        joint = np.zeros((4, 4))
+        np.add.at(joint, (first[where], second[where]), p[where] / p[where].sum())
+        return np.abs(joint - np.outer(joint.sum(axis=1), joint.sum(axis=0))).max()
+
+    one, other = dishes[:, :3], dishes[:, 3:]
+    sizes = [(sentence == sentence[:, :1]).sum(axis=1) for sentence in (one, other)]
+    assert dependence(*sizes, np.ones(len(p), bool)) < 1e-14
+    of_dish = [(sentence == 0).sum(axis=1) for sentence in (one, other)]
+    assert dependence(*of_dish, of_dish[1] > 0) > 1e-3
+
+
 def log_urns(counts, parameter):
     """Log probability of sequences with these counts, (…, outcomes)."""
     total = parameter * counts.shape[-1]

@@ -100,6 +100,10 @@ class Sbp(SegmentsFamily):
         )
 
     @override
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+        return (0, self.n_dishes - 1) if name == "dish" else super().range_of_tokens(name, corpus)
+
+    @override
     def draw_dishes(
         self, seats: Seating, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> np.ndarray:
