@@ -29,10 +29,10 @@ MINUTES := 60
 fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: make fuzz SEED=7 MINUTES=60
 	sh tools/fuzz.sh $(SEED) $(MINUTES)
 
-validate: $(INSTALLED)  ## Judge what has no current verdict, write the page of evidence, run the heavy tests
+validate: $(INSTALLED)  ## Judge what has no current verdict, run the heavy tests, write the page of evidence
 	$(BIN)/bnpzoo validate --all --minutes $(MINUTES)
+	$(BIN)/python -m pytest -m heavy -o junit_family=xunit1 --junitxml=out/validation/heavy.xml
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence
-	$(BIN)/python -m pytest -m heavy
 
 MUTANTS := 40
 

@@ -188,7 +188,7 @@ class WeightAgnosticExperiment(Experiment):
         """See `Experiment.run`.
 
         ``perplexity`` of whole held-out documents; UMass coherence, mean over topics, that counts documents,
-        ``umass_doc``, or sentences, ``umass_sent``; and of what was planted, the share that is among as many
+        ``umass``, or sentences, ``umass_s``; and of what was planted, the share that is among as many
         with the highest scores, which is precision and recall at once: of the sentences with a ``subtle``
         topic, and of the ``specific`` comments.
         """
@@ -230,10 +230,10 @@ def coherence(tree: DataTree, train: Corpus) -> dict[str, float]:
     """UMass coherence of the last draw's topics, mean over those that hold so many words, by both units."""
     top = np.array([topic.word_ids for topic in topics_of(tree, TOP) if len(topic.words) == TOP])
     if not top.size:
-        return {"umass_doc": np.nan, "umass_sent": np.nan}
+        return {"umass": np.nan, "umass_s": np.nan}
     return {
-        "umass_doc": float(umass(top, train, unit="document").mean()),
-        "umass_sent": float(umass(top, train, unit="sentence").mean()),
+        "umass": float(umass(top, train, unit="document").mean()),
+        "umass_s": float(umass(top, train, unit="sentence").mean()),
     }
 
 
