@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml setup.py tools/set_up.sh tools/find_python.sh
 
-.PHONY: help demo test lint fuzz validate mutate bench docs clean
+.PHONY: help demo test lint fuzz validate mutate bench docs links clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -29,10 +29,10 @@ MINUTES := 60
 fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: make fuzz SEED=7 MINUTES=60
 	sh tools/fuzz.sh $(SEED) $(MINUTES)
 
-validate: $(INSTALLED)  ## Judge what has no current verdict, write the page of evidence, run the heavy tests
+validate: $(INSTALLED)  ## Judge what has no current verdict, run the heavy tests, write the page of evidence
 	$(BIN)/bnpzoo validate --all --minutes $(MINUTES)
+	$(BIN)/python -m pytest -m heavy -o junit_family=xunit1 --junitxml=out/validation/heavy.xml
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence
-	$(BIN)/python -m pytest -m heavy
 
 MUTANTS := 40
 
@@ -44,6 +44,9 @@ bench: $(INSTALLED)  ## Measure speed against other software
 
 docs: $(DOCS)  ## Build the documentation in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
+
+links: $(DOCS)  ## Check the links of the documentation to other sites (needs a network)
+	$(BIN)/sphinx-build -b linkcheck -D nb_execution_mode=off docs docs/_build/linkcheck
 
 clean:  ## Remove the environment and everything built
 	rm -rf .venv build docs/_build docs/jupyter_execute out

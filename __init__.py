@@ -8,6 +8,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .diagnostics.compare import compare
     from .zoo.corpus import Corpus
+    from .zoo.families.lda.seeded import Seeded
     from .zoo.families.pitman_yor.topics import PitmanYor
     from .zoo.families.topics import Dirichlet
     from .zoo.formats import read_corpus, write_corpus
@@ -21,6 +22,7 @@ _HOME = {
     "Dirichlet": ".zoo.families.topics",
     "Gamma": ".zoo.priors",
     "PitmanYor": ".zoo.families.pitman_yor.topics",
+    "Seeded": ".zoo.families.lda.seeded",
     "compare": ".diagnostics.compare",
     "get": ".zoo.models",
     "list_models": ".zoo.models",
@@ -37,6 +39,7 @@ __all__ = [
     "Dirichlet",
     "Gamma",
     "PitmanYor",
+    "Seeded",
     "__version__",
     "compare",
     "get",

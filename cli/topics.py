@@ -64,7 +64,7 @@ def print_topics(
     from ..diagnostics.topics import topics as topics_of
 
     found = topics_of(matched, n_words, by=str(by))
-    found = found[found["tokens"] > 0]
+    found = found[found["tokens"] > 0].sort_values("share", ascending=False, kind="stable")
     rows = [
         (
             topic["topic"],

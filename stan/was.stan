@@ -12,12 +12,9 @@ data {
   int<lower=1> K; // topics
   int<lower=1> L; // most dishes of a document
   int<lower=0> R; // rows: dishes of the tokens of a document
-  int<lower=0> n_offers; // numbers of dishes on offer, from 0
-  int<lower=0> n_pairs; // pairs of numbers of tokens, at a table and at later ones
+  array[5] int<lower=0> widths; // columns of the law for zeta, for what is on offer, and for a, b and a + b
   array[D + 1] int<lower=1> first_row; // of each document
-  vector[n_pairs] size;
-  vector[n_pairs] later;
-  matrix[R, 1 + n_offers + n_pairs] law; // what the logarithms of the law are multiplied by
+  matrix[R, sum(widths)] law; // what the logarithms of the law are multiplied by
   matrix[R, L * V] words; // how often each word occurs at each dish
   // Each hyperparameter is given by its value, or, if random, by the shape and rate of its Gamma prior.
   int<lower=0, upper=1> a_is_random; // sticks are Beta(a, b)
@@ -65,7 +62,7 @@ model {
     phi_log_h[k] ~ log_gamma_variate(exp(phi_log_shape) + 1);
     phi_x[k] ~ exponential(1);
   }
-  target += log_documents(first_row, law, log_factors(a, b, zeta, n_offers, size, later), words,
+  target += log_documents(first_row, law, log_factors(a, b, zeta, widths), words,
                           log_dirichlet_weights(dishes_log_h, dishes_x, dishes_log_shape),
                           log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape));
 }

@@ -11,7 +11,11 @@ from bnpzoo.cli.app import app
 from bnpzoo.zoo.models import MODELS
 from typer.main import get_command
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+MADE = {"command_line", "index", *MODELS}
+"""Pages that are made when the documentation is built."""
 plates = SimpleNamespace(**runpy.run_path(str(DOCS / "_extensions" / "plates.py")))
 
 
@@ -34,3 +38,16 @@ def test_commands_that_pages_name_are_there(path):
     known = set(get_command(app).commands)
     named = set(re.findall(r"bnpzoo ([a-z]+)(?= )", (DOCS / path).read_text(encoding="utf-8")))
     assert named <= known | {"itself"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", *PAGES])
+def test_links_within_the_project_lead_somewhere(page):
+    """Sphinx sees to links between its pages; nobody else to those of pages that it does not build."""
+    path = ROOT / page
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        file = target.partition("#")[0]
+        if file and "://" not in target and not target.startswith("mailto:"):
+            is_made = (path.parent / file).resolve().is_relative_to(DOCS) and Path(file).stem in MADE
+            found = [path.parent / file, (path.parent / file).with_suffix(".md")]
+            assert is_made or any(candidate.exists() for candidate in found), target

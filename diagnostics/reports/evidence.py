@@ -5,7 +5,9 @@ of the package, and writes the page from these alone.
 """
 
 import argparse
+import json
 import sys
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -22,6 +24,12 @@ from .fits import rendered
 
 AUDIT = ".audit"
 """Ends the names of files of blind audits."""
+
+HEAVY = "heavy.xml"
+"""What pytest tells of the heavy tests, in the folder of results."""
+
+BRIDGE = "bridge.json"
+"""What the books keep of it: how far the two programs of a reference are from each other."""
 
 PAGE = Path("docs/evidence.md")
 
@@ -49,6 +57,14 @@ generator, density, references and Stan program, a file after the other. They me
 The share is of those that run and are not argued to be equivalent, with its exact 95 % interval.
 """  # noqa: E501
 
+TWINS = """\
+## Twins
+
+The NumPyro and the Stan program of a model at the same unconstrained points, of two corpora, with all hyperparameters
+fixed and sampled: the largest difference of log densities (which may differ by a constant), of their gradients, and of
+what a draw saves, all relative to one plus the number's size. `make validate` runs these tests.
+"""  # noqa: E501
+
 COSTS = """\
 ## What it costs
 
@@ -66,8 +82,14 @@ FIGURES = {
 """What is told of each rung, from the figures of its verdict."""
 
 
-def evidence_page(records: Iterable[Record], audits: Iterable[Audit] = ()) -> str:
-    """Write the page, in Markdown, from records of verdicts and from blind audits.
+type Bridge = Mapping[str, Mapping[str, float]]
+"""Figures of the twins of each program."""
+
+
+def evidence_page(
+    records: Iterable[Record], audits: Iterable[Audit] = (), bridge: Bridge | None = None
+) -> str:
+    """Write the page, in Markdown, from records of verdicts, from blind audits and from figures of twins.
 
     Of verdicts at several budgets that at the largest counts.
     """
@@ -82,6 +104,8 @@ def evidence_page(records: Iterable[Record], audits: Iterable[Audit] = ()) -> st
         _html("mutants.html", rungs=list(BUDGETS["ci"]), models=_by_model(kill_matrix(mutants))),
         BLIND,
         "\n".join(_blind(audits)),
+        TWINS,
+        "\n".join(_twins(bridge or {})),
         COSTS,
         "\n".join(_costs([record for record in records if record.is_current])),
     ]
@@ -178,6 +202,40 @@ def _blind(audits: Iterable[Audit]) -> list[str]:
     return _table(columns, rows) if rows else ["None was drawn."]
 
 
+def bridge_of(report: Path) -> dict[str, dict[str, float]]:
+    """Read figures of the twins from pytest's report, the largest of all corpora and settings.
+
+    Raises
+    ------
+    ValueError
+        The file is something else.
+    """
+    try:
+        cases = ElementTree.parse(report).iter("testcase")
+    except ElementTree.ParseError as error:
+        raise ValueError(f"{report}: expected a report of tests in XML: {error}") from None
+    found: dict[str, dict[str, float]] = {}
+    for case in cases:
+        told = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
+        if "program" in told and case.find("failure") is None:
+            figures = found.setdefault(told.pop("program"), dict.fromkeys(told, 0.0))
+            figures["points"] += float(told.pop("points"))
+            figures |= {name: max(figures[name], float(value)) for name, value in told.items()}
+    return found
+
+
+def _twins(bridge: Bridge) -> list[str]:
+    rows = [
+        [
+            program,
+            f"{figures['points']:.0f}",
+            *(f"{figures[name]:.0e}" for name in ("density", "gradient", "saved")),
+        ]
+        for program, figures in sorted(bridge.items())
+    ]
+    return _table(["program", "points", "density", "gradient", "saved"], rows) if rows else ["None was run."]
+
+
 def _costs(records: Sequence[Record]) -> list[str]:
     right = [(rung, [r for r in records if r.case.rung == rung and not r.case.mutant]) for rung in RUNGS]
     rows = []
@@ -204,8 +262,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in (options.store / "blind").glob(f"*{AUDIT}"):
         Audit.read(path).save(books.folder / path.name)
     audits = [Audit.read(path) for path in sorted(books.folder.glob(f"*{AUDIT}"))]
+    kept = books.folder / BRIDGE
+    bridge = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    if (options.store / HEAVY).exists():
+        bridge |= bridge_of(options.store / HEAVY)
+        with replace_on_success(kept) as temporary:
+            temporary.write_text(json.dumps(bridge, indent=1), encoding="utf-8")
     with replace_on_success(options.page) as temporary:
-        temporary.write_text(evidence_page(books.records(), audits), encoding="utf-8")
+        temporary.write_text(evidence_page(books.records(), audits, bridge), encoding="utf-8")
     return 0
 
 

@@ -22,12 +22,13 @@ from scipy.optimize import linear_sum_assignment
 
 from ...zoo.contract import FrozenTopics, Model
 from ...zoo.corpus import Corpus
+from ...zoo.families.lda.seeded import Seeded
 from ...zoo.inference.results import ResultsError, corpus_of, latents_of, model_of
 
 
 @dataclass(frozen=True, eq=False)
 class MatchedTopics:
-    """Topics of all kept draws of a fit under one numbering, the largest first.
+    """Topics of all kept draws of a fit under one numbering, the largest first; see `match_topics`.
 
     The topics are those of a reference draw. A topic of another draw has the number of its match, or -1 where
     it has none. Sizes: S kept draws of all chains, C chains, K topics, N tokens, V words.
@@ -110,7 +111,8 @@ def match_topics(fit: xr.DataTree | MatchedTopics) -> MatchedTopics:
     The reference is the last kept draw of the chain whose last draw agrees best with those of the others, so
     that an odd chain does not decide what topics there are; of two chains, the more probable one. Where the
     number of topics is fixed, every topic has a match. Else a topic and its match share at least half of the
-    tokens of the smaller of the two.
+    tokens of the smaller of the two. Topics with seeds are their own matches, and keep the numbers that the
+    model gives them; the others have those that are left, the largest first.
 
     Parameters
     ----------
@@ -136,16 +138,26 @@ def match_topics(fit: xr.DataTree | MatchedTopics) -> MatchedTopics:
     partitions = [partition for _, partition in drawn]
     reference = _most_typical(dict(drawn), fit["posterior"].dataset["log_joint"].mean("draw").to_numpy())
     is_fixed = model.kernel().with_room is None
-    labels = [reference.labels_of(partition, is_fixed) for partition in partitions]
+    named = _named_topics(model)
+    labels = [reference.labels_of(partition, is_fixed, named) for partition in partitions]
     sizes = np.zeros(reference.n_topics)
     for own, partition in zip(labels, partitions, strict=True):
         np.add.at(sizes, own[own >= 0], partition.sizes[own >= 0])
     rank = np.empty(reference.n_topics, np.int64)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(reference.n_topics)
+    rank[named] = named
+    others = np.setdiff1d(np.arange(reference.n_topics), named)
+    rank[others[np.argsort(-sizes[others], kind="stable")]] = others
     ordered = tuple(np.where(own >= 0, rank[own], -1) for own in labels)
     # topics that masks have on, and no token has at any draw, are in no draw's labels
     n_topics = reference.n_topics if is_fixed else int(np.count_nonzero(sizes))
     return MatchedTopics(fit, model, corpus, chain, ordered, n_topics)
+
+
+def _named_topics(model: Model) -> np.ndarray:
+    """Topics that the model itself tells apart, int (n,): those with seeds."""
+    side = getattr(model, "topics", None)
+    seeds = side.seeds if isinstance(side, Seeded) else ()
+    return np.array([k for k, words in enumerate(seeds) if words], np.int64)
 
 
 class _Partition:
@@ -165,9 +177,10 @@ class _Partition:
         shared = self.shared_with(other)
         return int(shared[linear_sum_assignment(shared, maximize=True)].sum())
 
-    def labels_of(self, other: "_Partition", is_fixed: bool) -> np.ndarray:
-        """Topic here of each topic there, int (L,); -1 where it has no match."""
+    def labels_of(self, other: "_Partition", is_fixed: bool, named: np.ndarray) -> np.ndarray:
+        """Topic here of each topic there, int (L,); -1 where it has no match. Those `named` are their own."""
         shared = self.shared_with(other)
+        shared[named, named] += self.z.size + 1  # worth more than all else together
         here, there = linear_sum_assignment(shared, maximize=True)
         smaller = np.minimum(self.sizes[here], other.sizes[there])
         is_match = is_fixed | (2 * shared[here, there] >= np.maximum(smaller, 1))

@@ -46,6 +46,9 @@ BLOCK = 2**16
 """Tokens of documents whose tables move together: all c_k are computed anew a block and size. Whatever hangs
 on the topics themselves would not do, as these move with the tables."""
 
+NEGLIGIBLE = math.log(2.0**-54)
+"""What is this small beside the largest weight is lost in a sum with it."""
+
 
 class Tables(NamedTuple):
     """Tables of a block of documents, linked by their tokens; -1 ends every chain.
@@ -75,26 +78,43 @@ class Weights(NamedTuple):
 
     Attributes
     ----------
-    log_coefficient, gain : float64 (capacity,)
-        log c_k, and gain_k; zero between tables.
+    log_prior, log_coefficient, gain : float64 (capacity,)
+        log b_k of the block's group, log c_k, and gain_k, which is zero between tables.
     log_rising : float64 (commonest + 1,)
         log eta^(n), up to the count of the commonest word.
-    log_empty : float64 (1,)
-        log (V eta)^(n) of the tables' size n.
+    log_total : float64 (N + longest document + 1,)
+        log (V eta)^(n), up to a table beside a topic that already has its tokens.
     repeats : int32 (V,)
         Tokens of each word that have been seen at the table; zero between tables.
     """
 
+    log_prior: np.ndarray
     log_coefficient: np.ndarray
     gain: np.ndarray
     log_rising: np.ndarray
-    log_empty: np.ndarray
+    log_total: np.ndarray
     repeats: np.ndarray
 
 
 @kernel
+def unseated_tables(n_tokens, next_token, capacity, longest):
+    """Room for the tables of documents of `n_tokens` tokens together, and `longest` at most in one."""
+    return Tables(
+        size=np.empty(n_tokens, np.int32),
+        first_token=np.empty(n_tokens, np.int32),
+        next_table=np.empty(n_tokens, np.int32),
+        next_token=next_token,
+        of_topic=np.empty(capacity, np.int32),
+        of_size=np.empty(longest + 1, np.int32),
+    )
+
+
+@kernel
 def seat(rng, tokens, documents, scratch, tables, block):
-    """Draw the tables of the documents in `block` given the topics of their tokens. Mutates `tables`."""
+    """Draw the tables of the documents in `block` given the topics of their tokens; return their number.
+
+    Mutates `tables`.
+    """
     count, n_tables = scratch.doc_count, 0
     for d in block:
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
@@ -127,17 +147,20 @@ def seat(rng, tokens, documents, scratch, tables, block):
         n = tables.size[table]
         tables.next_table[table] = tables.of_size[n]
         tables.of_size[n] = table
+    return n_tables
+
+
+@kernel
+def log_or_nothing(x):
+    """Log x, also of a stick that underflowed."""
+    return math.log(x) if x > 0.0 else -math.inf
 
 
 @borrowing_kernel
-def weigh(documents, topics, scratch, weights, group, k, size):
+def weigh(topics, scratch, weights, k, size):
     """Bring c_k up to date for tables of a size; return by how much it has grown."""
-    before, prior = scratch.coefficient[k], documents.prior[group, k]
-    total = topics.n_listed.size * topics.eta[0] + topics.total[k]
-    log_prior = math.log(prior) if prior > 0.0 else -math.inf
-    weights.log_coefficient[k] = (
-        log_prior + weights.log_empty[0] - (math.lgamma(total + size) - math.lgamma(total))
-    )
+    before, log_total, n = scratch.coefficient[k], weights.log_total, topics.total[k]
+    weights.log_coefficient[k] = weights.log_prior[k] + log_total[size] - (log_total[n + size] - log_total[n])
     scratch.coefficient[k] = math.exp(weights.log_coefficient[k])
     return scratch.coefficient[k] - before
 
@@ -184,8 +207,10 @@ def draw_topic(rng, topics, scratch, weights, n_candidates, mass, rest):
     total = 0.0
     for j in range(n_candidates):
         k = candidates[j]
-        weight = math.exp(weights.log_coefficient[k] + weights.gain[k] - highest)
-        total += weight - coefficient[k] * scale
+        log_weight = weights.log_coefficient[k] + weights.gain[k] - highest
+        if log_weight > NEGLIGIBLE:
+            total += math.exp(log_weight)
+        total -= coefficient[k] * scale
         running[j] = total
         weights.gain[k] = 0.0
     u = rng.random() * (total + (mass + rest) * scale)
@@ -210,7 +235,7 @@ def move_table(rng, tokens, documents, topics, scratch, tables, weights, table, 
     size, first = tables.size[table], tables.first_token[table]
     old = np.int64(tokens.topic[first])
     topics.total[old] -= size
-    mass += weigh(documents, topics, scratch, weights, group, old, size)
+    mass += weigh(topics, scratch, weights, old, size)
     n_candidates = gather_gains(tokens, topics, scratch, tables, weights, table, old)
     new = draw_topic(rng, topics, scratch, weights, n_candidates, mass, documents.rest[group])
     for j in range(n_candidates):
@@ -221,29 +246,30 @@ def move_table(rng, tokens, documents, topics, scratch, tables, weights, table, 
             topics.n_topics[0] += 1
             open_topic(rng, documents, new, group)
             scratch.coefficient[new] = 0.0
+            weights.log_prior[new] = log_or_nothing(documents.prior[group, new])
         i = first
         while i >= 0:
             unlist_token(topics, tokens.words[i], old)
             list_token(topics, tokens.words[i], new)
             tokens.topic[i] = new
             i = tables.next_token[i]
-        mass += weigh(documents, topics, scratch, weights, group, new, size)
-    return mass + weigh(documents, topics, scratch, weights, group, old, size)
+        mass += weigh(topics, scratch, weights, new, size)
+    return mass + weigh(topics, scratch, weights, old, size)
 
 
 @borrowing_kernel
 def move_tables(rng, tokens, documents, topics, scratch, tables, weights, group):
     """Draw the topics of all tables of two tokens and more, of documents of one group."""
-    smoothing = topics.n_listed.size * topics.eta[0]
+    for k in range(topics.n_topics[0]):
+        weights.log_prior[k] = log_or_nothing(documents.prior[group, k])
     for size in range(2, tables.of_size.size):
         table = tables.of_size[size]
         if table < 0:
             continue
-        weights.log_empty[0] = math.lgamma(smoothing + size) - math.lgamma(smoothing)
         mass = 0.0
         for k in range(topics.n_topics[0]):
             scratch.coefficient[k] = 0.0
-            mass += weigh(documents, topics, scratch, weights, group, k, size)
+            mass += weigh(topics, scratch, weights, k, size)
         while table >= 0:
             mass = move_table(rng, tokens, documents, topics, scratch, tables, weights, table, group, mass)
             table = tables.next_table[table]
@@ -270,14 +296,16 @@ def table_pass(rng, tokens, documents, topics, scratch):
     by_group = np.argsort(tokens.group, kind="mergesort")
     commonest = (topics.word_ptr[1:] - topics.word_ptr[:-1]).max()
     weights = Weights(
+        log_prior=np.empty(capacity),
         log_coefficient=np.zeros(capacity),
         gain=np.zeros(capacity),
         log_rising=log_rising_factorials(topics.eta[0], commonest),
-        log_empty=np.zeros(1),
+        log_total=log_rising_factorials(
+            topics.n_listed.size * topics.eta[0], tokens.topic.size + lengths.max()
+        ),
         repeats=np.zeros(topics.n_listed.size, np.int32),
     )
     next_token = np.empty(tokens.topic.size, np.int32)
-    of_size = np.empty(lengths.max() + 1, np.int32)
     begin = scratch.next_document[0] - n_documents
     while begin < n_documents:
         group, n_tokens, end = tokens.group[by_group[begin]], 0, begin
@@ -287,14 +315,7 @@ def table_pass(rng, tokens, documents, topics, scratch):
         if documents.rest[group] > 0.0 and topics.n_topics[0] + n_tokens // 2 >= capacity:
             scratch.next_document[0] = n_documents + begin
             return False
-        tables = Tables(
-            size=np.empty(n_tokens, np.int32),
-            first_token=np.empty(n_tokens, np.int32),
-            next_table=np.empty(n_tokens, np.int32),
-            next_token=next_token,
-            of_topic=np.empty(capacity, np.int32),
-            of_size=of_size,
-        )
+        tables = unseated_tables(n_tokens, next_token, capacity, lengths.max())
         seat(rng, tokens, documents, scratch, tables, by_group[begin:end])
         move_tables(rng, tokens, documents, topics, scratch, tables, weights, group)
         begin = end

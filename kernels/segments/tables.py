@@ -23,7 +23,7 @@ TABLES_NOTED, DISHES_NOTED, NEW_DISHES = range(3)
 """Entries of `Tally.numbers`."""
 
 LEAST = 1e-8
-"""Of a product of probabilities before its logarithm is taken: no factor from 1e-300 on then makes it zero."""
+"""Of a product of probabilities before its logarithm is taken: no factor from 1e-300 on makes it zero."""
 
 
 @borrowing_kernel

@@ -1,14 +1,21 @@
 /**
- * Logarithms of the law of tables and dishes, in the order of the columns of the rows: log zeta; minus
- * log(K + zeta) for K = 0, 1, ... dishes on offer; of each pair of numbers of tokens, at a table and at later
- * ones of its sentence, the log ratio of beta functions.
+ * Log of start, start + 1, ..., of n numbers.
  */
-vector log_factors(real a, real b, real zeta, int n_offers, vector size, vector later) {
-  vector[n_offers] offers;
-  for (n in 1 : n_offers) {
-    offers[n] = -log(n - 1 + zeta);
+vector log_from(real start, int n) {
+  vector[n] out;
+  for (i in 1 : n) {
+    out[i] = log(start + i - 1);
   }
-  return append_row(log(zeta), append_row(offers, lbeta(a + size - 1, b + later) - lbeta(a, b)));
+  return out;
+}
+
+/**
+ * What the columns of the law multiply: logs of zeta, of zeta + 0, 1, ..., and so on of a, b and a + b.
+ */
+vector log_factors(real a, real b, real zeta, array[] int widths) {
+  return append_row(append_row(append_row(append_row(log_from(zeta, widths[1]), log_from(zeta, widths[2])),
+                                          log_from(a, widths[3])), log_from(b, widths[4])),
+                    log_from(a + b, widths[5]));
 }
 
 /**

@@ -162,9 +162,10 @@ def test_mutants_of_every_model(run, tmp_path, monkeypatch):
     from bnpzoo.diagnostics.laboratory.blind import audit
     from bnpzoo.zoo import models
 
-    monkeypatch.setattr(
-        audit, "_run", lambda target, trial, mutation, limit: (0 if mutation is None else 3, ["no"])
-    )
+    def run_trial(target, trial, mutation, limit):
+        return audit.Ended(0 if mutation is None else 3, ["no"], 1.0)
+
+    monkeypatch.setattr(audit, "_run", run_trial)
     monkeypatch.setattr(models, "combinations", lambda: [("lda", ""), ("lda", "pitman-yor")])
     result = run("validate", "--all", "--blind", "2", "--out", tmp_path, "--json")
     found = json.loads(result.stdout)

@@ -219,6 +219,26 @@ def by_name(names, values):
     return out
 
 
+def differences(theirs, ours):
+    """Largest differences, of numbers relative to one plus their size; for the page of evidence."""
+
+    def largest(pairs):
+        return max(
+            (float(np.max(np.abs(x - y) / (1.0 + np.abs(y)))) for x, y in pairs if y.size), default=0.0
+        )
+
+    pairs = [*zip(theirs, ours, strict=True)]
+    return {
+        "density": largest((np.diff(x.log_density), np.diff(y.log_density)) for x, y in pairs),
+        "gradient": largest((x.gradient, y.gradient) for x, y in pairs),
+        "saved": largest(
+            (x.quantities[key], np.reshape(y.quantities[key], x.quantities[key].shape))
+            for x, y in pairs
+            for key in x.quantities.keys() & y.quantities.keys()
+        ),
+    }
+
+
 FORMS = [
     pytest.param("prior", 0, 10, id="prior"),
     pytest.param("fixed", 1, 10, id="fixed"),
@@ -233,7 +253,9 @@ FORMS = [
 
 @pytest.mark.parametrize(("purpose", "which", "n_points"), FORMS)
 @on_programs(MODELS)
-def test_twins_have_one_density_and_save_the_same(name, engine, purpose, which, n_points, tmp_path):
+def test_twins_have_one_density_and_save_the_same(
+    name, engine, purpose, which, n_points, tmp_path, record_property
+):
     """Log densities differ by a constant; their gradients, and what is saved of a draw, not at all."""
     model, truncation = model_of(name, purpose), TRUNCATIONS[which]
     corpus = replace(CORPORA[which], associations=associations_of(CORPORA[which]))
@@ -255,6 +277,10 @@ def test_twins_have_one_density_and_save_the_same(name, engine, purpose, which, 
             np.testing.assert_allclose(one.quantities[key], expected, rtol=1e-8, atol=1e-300, err_msg=key)
     if isinstance(engine, PyStan):
         assert all(one.quantities.keys() >= {*model.reference.parameters} for one in theirs)
+    for key, value in differences(theirs, ours).items():
+        record_property(key, value)
+    record_property("program", name)
+    record_property("points", n_points)
     changes = np.array([np.diff(x.log_density) for x in ours])
     assert np.unique(changes, axis=0).shape == changes.shape  # no form stands in for another
 

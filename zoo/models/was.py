@@ -141,10 +141,10 @@ class Was(SegmentsFamily):
 
     def is_within_limits(self, tables: Tables) -> bool:
         """Whether no sentence has more tables, and no document more dishes, than there may be."""
-        most_dishes = np.bincount(tables.document, tables.is_new).max(initial=0)
-        most_tables = tables.rank.max(initial=-1) + 1
-        return (not self.most_tables or most_tables <= self.most_tables) and (
-            not self.most_dishes or most_dishes <= self.most_dishes
+        most_dishes = int(np.bincount(tables.document, tables.is_new).max(initial=0))
+        most_tables = int(tables.rank.max(initial=-1)) + 1
+        return most_tables <= (self.most_tables or most_tables) and (
+            most_dishes <= (self.most_dishes or most_dishes)
         )
 
     @override

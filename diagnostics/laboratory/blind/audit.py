@@ -15,13 +15,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import beta
@@ -41,7 +41,10 @@ ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert)")
 """How pytest tells of a test that failed, and did not crash."""
 
 DEAREST, LONGEST = 100.0, 900.0
-"""Tests and rungs that take more seconds with the right program are left out."""
+"""Tests and rungs that take more seconds of one core with the right program are left out."""
+
+PATIENCE = 20.0
+"""What waits without computing is stopped after so many times its seconds of one core."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Outcome:
     passed : list of str
         Trials that did not notice.
     seconds : float
+        Of one core.
     """
 
     mutation: Mutation
@@ -248,12 +252,10 @@ def _costed(
     def tried(trial: Trial) -> Trial | None:
         known = shelf.find(f"right {trial.arguments}")
         if known is None:
-            start = time.perf_counter()
             limit = DEAREST if trial.is_pytest else LONGEST
-            code, said = _run(target, replace(trial, arguments=_without_x(trial)), None, limit)
-            known = [time.perf_counter() - start, code, said]
+            known = _run(target, replace(trial, arguments=_without_x(trial)), None, limit)
             shelf.put(f"right {trial.arguments}", known)
-        seconds, code, said = known
+        code, said, seconds = known
         failing = [found for line in said for found in re.findall(r"^FAILED (\S+)", line)]
         if code == STOPPED:
             return None
@@ -280,14 +282,15 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
     known = shelf.find(repr(mutation))
     if known is not None:
         return _read_outcome(known)
-    start = time.perf_counter()
-    status, killer, how, passed = "survived", "", "", []
+    status, killer, how, passed, seconds = "survived", "", "", [], 0.0
     for trial in trials:
         if not trial.sees(mutation):
             continue
         key = f"{mutation!r} {trial.arguments}"
-        code, said = shelf.find(key) or _run(target, trial, mutation, trial.limit)
-        shelf.put(key, [code, said])
+        ended = shelf.find(key) or _run(target, trial, mutation, trial.limit)
+        shelf.put(key, ended)
+        code, said, spent = ended
+        seconds += spent
         if code not in (PASSED, NO_TESTS):
             how = next((line for line in said if line.startswith(("FAILED", "ERROR"))), (said or [""])[-1])
             is_judged = bool(ASSERTION.search(how)) if trial.is_pytest else code in (REJECTED, STOPPED)
@@ -295,14 +298,31 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
             status, killer = ("killed" if is_judged else "crashed"), (rung if is_verdict else trial.name)
             break
         passed.append(trial.name)
-    seconds = round(time.perf_counter() - start, 1)
-    outcome = Outcome(mutation, status, killer, how, passed, seconds)
+    outcome = Outcome(mutation, status, killer, how, passed, round(seconds, 1))
     shelf.put(repr(mutation), asdict(outcome))
     return outcome
 
 
-def _run(target: Target, trial: Trial, mutation: Mutation | None, limit: float) -> tuple[int, list[str]]:
-    """Exit code of a trial, and the last lines that it printed."""
+class Ended(NamedTuple):
+    """A trial that is over.
+
+    Attributes
+    ----------
+    code : int
+        Exit code, or `STOPPED`.
+    said : list of str
+        The last lines that it printed.
+    seconds : float
+        Of one core, which do not depend on what else runs.
+    """
+
+    code: int
+    said: list[str]
+    seconds: float
+
+
+def _run(target: Target, trial: Trial, mutation: Mutation | None, limit: float) -> Ended:
+    """Put a program before a trial, for at most `limit` seconds of one core."""
     with tempfile.TemporaryDirectory(prefix="bnpzoo-blind-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
         root = target.copy(folder)
@@ -313,25 +333,35 @@ def _run(target: Target, trial: Trial, mutation: Mutation | None, limit: float) 
             shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)
             if file.suffix == ".stan":  # the cache of compiled programs is not for mutants
                 environment["XDG_CACHE_HOME"] = str(folder / ".cache")
-        with subprocess.Popen(
-            [sys.executable, *trial.arguments],
-            cwd=root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,  # so that what it has started can be ended with it
-        ) as process:
+        limited = ["sh", "-c", 'ulimit -t "$0" && exec "$@"', f"{limit:.0f}"]
+        log = folder / "told"
+        with (
+            log.open("w", encoding="utf-8") as told,
+            subprocess.Popen(
+                [*limited, sys.executable, *trial.arguments],
+                cwd=root,
+                env=environment,
+                stdout=told,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,  # so that what it has started can be ended with it
+            ) as process,
+        ):
             RUNNING.add(process)
+            watch = threading.Timer(PATIENCE * limit, _end, [process])
+            watch.start()
             try:
-                told, _ = process.communicate(timeout=limit)
-            except subprocess.TimeoutExpired:
-                return STOPPED, [f"stopped after {limit:.0f} s"]
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
             finally:
+                watch.cancel()
                 _end(process)
                 RUNNING.discard(process)
-    said = [line[:300] for line in told.splitlines() if line.strip()]
-    return process.returncode, said[-20:]
+        seconds = used.ru_utime + used.ru_stime
+        if process.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
+            return Ended(STOPPED, [f"stopped after {seconds:.0f} s"], seconds)
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return Ended(process.returncode, [line[:300] for line in lines if line.strip()][-20:], seconds)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -43,7 +43,7 @@ OF_REFERENCES = re.compile("stan|bridge|references")
 """Tests of the Stan programs, and names of all files with tests of references."""
 
 SLACK, LEAST_LIMIT = 6.0, 60.0
-"""A trial may take so many times what it takes with the right program, and at least so many seconds."""
+"""A trial may take so many times what the right program takes, and at least so many seconds of one core."""
 
 
 @dataclass(frozen=True)

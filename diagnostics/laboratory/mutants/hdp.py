@@ -15,6 +15,11 @@ def _tables(name: str, find: str, replace: str, about: str) -> Mutant:
     )
 
 
+def _topics(name: str, find: str, replace: str, about: str) -> Mutant:
+    change = Change("hdp/topics.py", find, replace)
+    return Mutant(f"whole-topics-{name}", STICKS, change, about, "whole-tables")
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "small-shapes-wrong", STICKS,
@@ -109,8 +114,8 @@ MUTANTS: tuple[Mutant, ...] = (
     _tables("own-words-forgotten", "n -= c", "n = 0", "a table's topic has its words at no other table"),
     _tables(
         "own-total-kept",
-        "    total = topics.n_listed.size * topics.eta[0] + topics.total[k]\n",
-        "    total = topics.n_listed.size * topics.eta[0] + max(topics.total[k], size)\n",
+        "weights.log_total, topics.total[k]\n",
+        "weights.log_total, max(topics.total[k], size)\n",
         "a topic that has only the table's tokens is weighed with these in its total",
     ),
     _tables(
@@ -121,8 +126,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _tables(
         "new-topic-of-one-token",
-        "math.lgamma(smoothing + size) - math.lgamma(smoothing)",
-        "math.log(smoothing)",
+        "weights.log_prior[k] + log_total[size]",
+        "weights.log_prior[k] + log_total[1]",
         "the normaliser of a new topic is that of a single token",
     ),
     _tables(
@@ -130,5 +135,41 @@ MUTANTS: tuple[Mutant, ...] = (
         "count[k] + documents.prior[tokens.group[d], k]",
         "count[k] + documents.alpha[tokens.group[d]]",
         "tokens of a topic sit down with the concentration of the document's whole process",
+    ),
+    _topics(
+        "way-back-forgotten", "log_a if splits else -log_a", "log_a if splits else 0.0",
+        "topics merge whatever the probability of the split that would undo it",
+    ),
+    _topics(
+        "gamma-forgotten", "log_a = math.log(documents.gamma[0])", "log_a = 0.0",
+        "a split is as likely as if gamma were 1",
+    ),
+    _topics(
+        "anchors-as-likely", "    if not by_word:\n        log_a", "    if False:\n        log_a",
+        "two customers of one topic are picked to split as often as they would be to merge",
+    ),
+    _topics(
+        "customers-not-counted",
+        "first = math.log(proposal.n_customers[0]) + proposal.log_f[0]",
+        "first = proposal.log_f[0]",
+        "a customer joins the first anchor regardless of how many have done so",
+    ),
+    _topics(
+        "repeats-independent", "proposal.repeats[w] += 1", "proposal.repeats[w] += 0",
+        "a word's tokens of one customer do not make each other more likely",
+    ),
+    _topics(
+        "anchor-among-others", "math.lgamma(n_others + 2.0)", "math.lgamma(n_others + 1.0)",
+        "the root has one customer too few when topics merge",
+    ),
+    Mutant(
+        "whole-topics-tables-at-root", (MtHdp,),
+        Change(
+            "hdp/topics.py",
+            "at_root = count_by_topic(tokens, customers.group, customers.first_token, *size)",
+            "at_root = at_tables",
+        ),
+        "every table of a document counts as a customer of the root once topics have moved",
+        "whole-tables",
     ),
 )  # fmt: skip

@@ -87,6 +87,14 @@ def test_mutants_of_both_sides_die_in_a_combination(mutant, rung):
 
 
 @pytest.mark.parametrize(
+    "mutant", ["own-total-kept", "seeded-total-of-corpus", "seeded-counted-once", "seeded-of-next-topic"]
+)
+def test_mutants_of_seeded_topics_die(mutant):
+    verdict = climb(Case("lda", "sparse", "joint", mutant=mutant, topics="seeded"))
+    assert verdict.status != "passed", verdict
+
+
+@pytest.mark.parametrize(
     ("model", "rung"), [("lda", "sequential"), ("hdp", "oracle"), ("mt_hdp", "sequential")]
 )
 def test_right_kernels_live(model, rung):

@@ -203,6 +203,33 @@ def test_the_books_keep_verdicts_for_long(tmp_path, climbed, monkeypatch):
     assert strongest(Books().records()) == {}
 
 
+TWINS = """\
+<testsuites><testsuite>
+  <testcase name="a"><properties>{}</properties></testcase>
+  <testcase name="b"><properties>{}</properties></testcase>
+  <testcase name="c"><properties>{}</properties><failure message="wrong"/></testcase>
+  <testcase name="d"/>
+</testsuite></testsuites>
+"""
+
+
+def test_figures_of_the_twins(tmp_path):
+    def properties(**told):
+        return "".join(f'<property name="{name}" value="{value}"/>' for name, value in told.items())
+
+    one = {"program": "lda", "points": 50, "density": 1e-12, "gradient": 2e-11, "saved": 0.0}
+    report = tmp_path / "heavy.xml"
+    report.write_text(
+        TWINS.format(*(properties(**one | more) for more in ({}, {"density": 3e-10}, {"program": "hdp"})))
+    )
+    found = evidence.bridge_of(report)
+    assert found == {"lda": {"points": 100.0, "density": 3e-10, "gradient": 2e-11, "saved": 0.0}}
+    assert "| lda | 100 | 3e-10 | 2e-11 | 0e+00 |" in evidence.evidence_page([], bridge=found)
+    report.write_text("no report")
+    with pytest.raises(ValueError, match=r"heavy\.xml: expected a report of tests"):
+        evidence.bridge_of(report)
+
+
 def test_what_takes_too_long_is_not_begun(tmp_path, climbed):
     wanted, records = validate.cases_of("lda", ["joint"]), []
     validate.judge_all(wanted, tmp_path, 1, records.append, minutes=0.0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bnpzoo import Corpus, get, sample
 from bnpzoo.diagnostics.topics import match_topics, topics
 from bnpzoo.zoo.inference import ResultsError
 
@@ -54,7 +55,7 @@ def test_topics_of_an_open_number_need_not_have_a_match(corpus, fit_of):
     here = _Partition(np.array([0, 0, 0, 1, 1, 1]), 2)
     there = _Partition(np.array([0, 0, 0, 0, 0, 1]), 2)
     other = _Partition(np.array([1, 2, 0, 1, 2, 0]), 3)
-    assert here.labels_of(there, is_fixed=False).tolist() == [0, 1]
+    assert here.labels_of(there, is_fixed=False, named=np.zeros(0, int)).tolist() == [0, 1]
     assert np.sum(here.labels_of(other, is_fixed=False) >= 0) == 2
     small = _Partition(np.array([0, 1, 2, 0, 1, 2]), 3)
     assert _Partition(np.array([0] * 6), 1).labels_of(small, is_fixed=False).tolist() == [0, -1, -1]
@@ -68,3 +69,14 @@ def test_a_fit_without_kept_draws(corpus, fit_of):
     del fit["latents"]
     with pytest.raises(ResultsError, match="expected a fit with kept draws, found none"):
         match_topics(fit)
+
+
+def test_topics_with_seeds_keep_their_numbers():
+    corpus, n_topics = Corpus.from_texts([["a", "b"] * 4, ["c", "d"] * 6, ["e", "f"] * 9] * 3), 4
+    seeds = [["c"], [], ["a"]]
+    model = get("lda", topics="seeded", n_topics=n_topics, seeds=seeds, alpha=0.1, eta=0.1)
+    matched = match_topics(sample(model, corpus, chains=2, tune=30, draws=20, seed=1))
+    assert all(labels[0] == 0 and labels[2] == 2 for labels in matched.labels)
+    assert all(sorted(labels) == [0, 1, 2, 3] for labels in matched.labels)
+    sizes = matched.sizes.mean(axis=0)
+    assert sizes[1] >= sizes[3]

@@ -25,8 +25,8 @@ CHANGE = {m.id.removeprefix("whole-tables-"): m.change for m in MUTANTS if m.var
 CHANGE |= {  # errors too small for short chains to show
     "stale-mass": Change(
         "hdp/tables.py",
-        "        mass += weigh(documents, topics, scratch, weights, group, new, size)\n",
-        "        weigh(documents, topics, scratch, weights, group, new, size)\n",
+        "        mass += weigh(topics, scratch, weights, new, size)\n",
+        "        weigh(topics, scratch, weights, new, size)\n",
     ),
     "repeats-independent": Change(
         "hdp/tables.py",

@@ -122,12 +122,12 @@ class HdpFamily(TwoSidedModel):
     @property
     @override
     def samplers(self) -> Mapping[str, Sampler]:
-        """See `TwoSidedModel.samplers`; where topics let them, whole tables move."""
+        """See `TwoSidedModel.samplers`; where topics let them, whole tables and topics move."""
         of_topics = self.topics.samplers
         if not self.topics.moves_whole_tables:
             return of_topics
         return {
-            "whole-tables": Sampler("sparse, and whole tables of documents move", _whole_tables),
+            "whole-tables": Sampler("sparse; whole tables move, topics split and merge", _whole_tables),
             **of_topics,
         }
 

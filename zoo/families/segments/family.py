@@ -12,7 +12,6 @@ from numbers import Integral
 from typing import override
 
 import numpy as np
-from scipy.special import logsumexp
 from scipy.stats import entropy
 
 from ...contract import (
@@ -174,10 +173,9 @@ class SegmentsFamily(Model):
             own = Seating(*(x[seats.document == d] for x in seats))
             dishes, log_p = self.dish_laws(own, hyper)
             in_document = z[seats.document == d]
-            out += logsumexp(
-                [p + log_sequences(row, in_document, kappa) for row, p in zip(dishes, log_p, strict=True)]
-            )
-        return float(out)
+            terms = [p + log_sequences(row, in_document, kappa) for row, p in zip(dishes, log_p, strict=True)]
+            out += float(np.logaddexp.reduce(terms))
+        return out
 
     @override
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:

@@ -1,15 +1,15 @@
 """References of models of sentences: the dishes of short documents enumerated, as data of the programs.
 
 Every value of a document's dishes is a row. Its log probability is a product of numbers of the row, which are
-data, and of logarithms of the law, which depend on hyperparameters alone (see `law`): the log of zeta, minus
-those of K + zeta for each number K of dishes on offer, and the log beta functions of each pair of numbers of
-tokens at a table and at later ones. Given dishes, a token of word w at dish l has probability
-``sum_k phi_dlk lambda_kw``; so a row also has how often each word occurs at each dish.
+data, and of logarithms that depend on hyperparameters alone (see `law`): of zeta; of K + zeta for each number
+K of dishes on offer; and, as ratios of beta functions are products, of a + i, b + i and a + b + i. Given
+dishes, a token of word w at dish l has probability ``sum_k phi_dlk lambda_kw``; so a row also has how often
+each word occurs at each dish.
 """
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,10 +33,10 @@ class Rows(NamedTuple):
         Document d has rows ``first[d]:first[d + 1]``.
     dishes : tuple of int (rows, n)
         Of each document, in the order of the corpus.
-    law : int (R, 1 + n_offers + n_pairs)
-        What the law's logarithms are multiplied by.
-    size, later : int (n_pairs,)
-        Tokens at a table and at later ones of its sentence.
+    law : int (R, sum of widths)
+        What the logarithms are multiplied by.
+    widths : tuple of int (5,)
+        Columns of `law` for zeta, for K + zeta from K = 0 on, and for a + i, b + i, a + b + i from i = 0 on.
     words : int (R, L V)
         How often each word occurs at each dish.
     """
@@ -44,14 +44,15 @@ class Rows(NamedTuple):
     first: np.ndarray
     dishes: tuple[np.ndarray, ...]
     law: np.ndarray
-    size: np.ndarray
-    later: np.ndarray
+    widths: tuple[int, ...]
     words: np.ndarray
 
-    @property
-    def n_offers(self) -> int:
-        """How many numbers of dishes on offer there may be, from 0."""
-        return self.law.shape[1] - 1 - self.size.size
+    def log_factors(self, xp: Any, a: Any, b: Any, zeta: Any) -> Any:
+        """Logarithms that `law` multiplies, in the order of its columns; `xp` is NumPy, or JAX's."""
+        starts = (zeta, zeta, a, b, a + b)
+        return xp.concatenate(
+            [xp.log(xp.arange(n) + start) for n, start in zip(self.widths, starts, strict=True)]
+        )
 
 
 def rows_of(corpus: Corpus, seats: Seating, most_tables: int, most_dishes: int, label: str) -> Rows:
@@ -105,23 +106,33 @@ def _rows(
         one.tables._replace(document=one.tables.document + at) for one, at in zip(found, first, strict=False)
     ]
     joined = Tables(*(np.concatenate(parts) for parts in zip(*tables, strict=True)))
-    law, size, later = _features(joined, int(first[-1]))
+    law, widths = _features(joined, int(first[-1]))
     emitted = np.zeros((int(first[-1]), most_dishes * n_words), np.int64)
     for rows, at, start in zip(dishes, first[:-1], doc_ptr[:-1], strict=True):
         row, token = np.indices(rows.shape)
         own = np.array(words[start : start + rows.shape[1]], int)
         np.add.at(emitted, (at + row, rows * n_words + own[token]), 1)
-    return Rows(first, dishes, law, size, later, emitted)
+    return Rows(first, dishes, law, widths, emitted)
 
 
-def _features(tables: Tables, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    pairs, which = np.unique(np.column_stack([tables.size, tables.later]), axis=0, return_inverse=True)
-    n_offers = int(tables.offered.max(initial=0)) + 1
-    law = np.zeros((n_rows, 1 + n_offers + len(pairs)), np.int64)
-    np.add.at(law, (tables.document, 0), tables.is_new)
-    np.add.at(law, (tables.document, 1 + tables.offered), 1)
-    np.add.at(law, (tables.document, 1 + n_offers + which.reshape(-1)), 1)
-    return law, pairs[:, 0], pairs[:, 1]
+def _features(tables: Tables, n_rows: int) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Count what the logarithms are multiplied by, and how many there are of each kind; see `Rows`."""
+
+    def by_row(values: np.ndarray) -> np.ndarray:
+        return np.bincount(tables.document, values, minlength=n_rows)
+
+    def rising(n: np.ndarray) -> list[np.ndarray]:
+        return [by_row(n > i) for i in range(int(n.max(initial=0)))]
+
+    offers = [by_row(tables.offered == k) for k in range(int(tables.offered.max(initial=0)) + 1)]
+    parts = [
+        [by_row(tables.is_new)],
+        [-times for times in offers],
+        rising(tables.size - 1),
+        rising(tables.later),
+        [-times for times in rising(tables.size - 1 + tables.later)],
+    ]
+    return np.column_stack(list(chain(*parts))).astype(np.int64), tuple(map(len, parts))
 
 
 def program(
@@ -141,7 +152,7 @@ def program(
     def numpyro_program() -> None:
         import jax.numpy as jnp
         import numpyro
-        from jax.scipy.special import betaln, logsumexp
+        from jax.scipy.special import logsumexp
 
         from ...toolbox import blocks
 
@@ -149,9 +160,7 @@ def program(
         log_kappa, log_eta = (blocks.log_hyperparameter(name, hyper[name]) for name in ("kappa", "eta"))
         log_dishes = blocks.log_dirichlet("dishes", log_kappa, (n_documents * n_dishes, n_topics))
         log_phi = blocks.log_dirichlet("phi", log_eta, (n_topics, n_words))
-        of_offers = -jnp.log(jnp.arange(rows.n_offers) + zeta)
-        of_tables = betaln(a + rows.size - 1.0, b + rows.later) - betaln(a, b)
-        factors = jnp.concatenate([jnp.log(zeta)[None], of_offers, of_tables])
+        factors = rows.log_factors(jnp, a, b, zeta)
         log_words = logsumexp(log_dishes[:, :, None] + log_phi, axis=1).reshape(n_documents, -1)
         for d in range(n_documents):
             own = slice(rows.first[d], rows.first[d + 1])
@@ -168,11 +177,8 @@ def stan_rows(rows: Rows, n_words: int) -> dict[str, Any]:
         "V": n_words,
         "L": rows.words.shape[1] // n_words,
         "R": len(rows.law),
-        "n_offers": rows.n_offers,
-        "n_pairs": rows.size.size,
+        "widths": list(rows.widths),
         "first_row": rows.first + 1,
-        "size": rows.size,
-        "later": rows.later,
         "law": rows.law,
         "words": rows.words,
     }
@@ -182,12 +188,7 @@ def latents_at(
     draw: Mapping[str, np.ndarray], rows: Rows, corpus: Corpus, rng: np.random.Generator
 ) -> Latents:
     """Draw dishes and topics of tokens given the parameters at one draw."""
-    from scipy.special import betaln
-
-    a, b, zeta = (float(draw[name]) for name in ("a", "b", "zeta"))
-    of_offers = -np.log(np.arange(rows.n_offers) + zeta)
-    of_tables = betaln(a + rows.size - 1.0, b + rows.later) - betaln(a, b)
-    factors = np.concatenate([[np.log(zeta)], of_offers, of_tables])
+    factors = rows.log_factors(np, *(float(draw[name]) for name in ("a", "b", "zeta")))
     dishes = draw["dishes"].reshape(corpus.n_documents, -1, draw["phi"].shape[0])
     dish, z = np.zeros(corpus.n_tokens, np.int64), np.zeros(corpus.n_tokens, np.int64)
     for d in np.flatnonzero(corpus.doc_lengths):
