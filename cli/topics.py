@@ -63,8 +63,8 @@ def print_topics(
     """Print the largest topics that have tokens, one a row."""
     from ..diagnostics.topics import topics as topics_of
 
-    found = topics_of(matched, n_words, by=str(by))
-    found = found[found["tokens"] > 0].sort_values("share", ascending=False, kind="stable")
+    found = topics_of(matched, n_words, by=str(by)).query("tokens > 0")
+    found = found.sort_values("share", ascending=False, kind="stable")
     rows = [
         (
             topic["topic"],

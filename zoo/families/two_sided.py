@@ -51,7 +51,8 @@ class TwoSidedModel(CollapsedTopicModel):
             raise ValueError(f"{cls.card.id}: topics: expected topics such as Dirichlet(), found {topics!r}")
         taken = cls.topic_sides.get(topics.name)
         if taken is None or (cls.why_only and topics.form != taken.form):
-            raise ValueError(f"{cls.card.id}: topics: {cls.why_only}")
+            why = cls.why_only or f"expected {' or '.join(cls.topic_sides)}, found {topics.name}"
+            raise ValueError(f"{cls.card.id}: topics: {why}")
 
     @classmethod
     def make(cls, topics: TopicSide | str | None = None, **arguments: Any) -> Self:
