@@ -132,7 +132,7 @@ def _rows(records: Sequence[Record], matrix: Sequence[Mapping[str, Any]]) -> lis
                 if key in current:
                     cells.append(_judged(current[key], kernel.exact))
                 elif key in old:
-                    cells.append(_cell(old[key], "○", "old", "judged before a change"))
+                    cells.append(_cell(old[key], "○", "old", f"{old[key].status} before a change"))
                 elif applies(model, variant, rung):
                     cells.append({"mark": "·", "tone": "open", "label": f"{rung}: not run", "text": ""})
                 else:

@@ -10,7 +10,7 @@ References
    Aerospace and Electronic Systems 52(4):1679-1696. `scipy.optimize.linear_sum_assignment`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -153,11 +153,11 @@ def match_topics(fit: xr.DataTree | MatchedTopics) -> MatchedTopics:
     return MatchedTopics(fit, model, corpus, chain, ordered, n_topics)
 
 
-def _named_topics(model: Model) -> np.ndarray:
-    """Topics that the model itself tells apart, int (n,): those with seeds."""
+def _named_topics(model: Model) -> list[int]:
+    """Topics that the model itself tells apart: those with seeds."""
     side = getattr(model, "topics", None)
     seeds = side.seeds if isinstance(side, Seeded) else ()
-    return np.array([k for k, words in enumerate(seeds) if words], np.int64)
+    return [k for k, words in enumerate(seeds) if words]
 
 
 class _Partition:
@@ -177,10 +177,11 @@ class _Partition:
         shared = self.shared_with(other)
         return int(shared[linear_sum_assignment(shared, maximize=True)].sum())
 
-    def labels_of(self, other: "_Partition", is_fixed: bool, named: np.ndarray) -> np.ndarray:
+    def labels_of(self, other: "_Partition", is_fixed: bool, named: Sequence[int] = ()) -> np.ndarray:
         """Topic here of each topic there, int (L,); -1 where it has no match. Those `named` are their own."""
         shared = self.shared_with(other)
-        shared[named, named] += self.z.size + 1  # worth more than all else together
+        for k in named:
+            shared[k, k] += self.z.size + 1  # worth more than all else together
         here, there = linear_sum_assignment(shared, maximize=True)
         smaller = np.minimum(self.sizes[here], other.sizes[there])
         is_match = is_fixed | (2 * shared[here, there] >= np.maximum(smaller, 1))

@@ -137,9 +137,9 @@ def test_weights_are_independent_by_table_and_not_by_dish():
 
     one, other = dishes[:, :3], dishes[:, 3:]
     sizes = [(sentence == sentence[:, :1]).sum(axis=1) for sentence in (one, other)]
-    assert dependence(*sizes, np.ones(len(p), bool)) < 1e-14
+    assert dependence(sizes[0], sizes[1], np.ones(len(p), bool)) < 1e-14
     of_dish = [(sentence == 0).sum(axis=1) for sentence in (one, other)]
-    assert dependence(*of_dish, of_dish[1] > 0) > 1e-3
+    assert dependence(of_dish[0], of_dish[1], of_dish[1] > 0) > 1e-3
 
 
 def log_urns(counts, parameter):
@@ -170,7 +170,7 @@ def test_posterior_by_enumeration(lengths, words, sticks, others, expected):
     """Log evidence, mean number of dishes, chance of one dish and of one topic for the first two tokens."""
     zeta, kappa, eta = others
     seats = seats_of(lengths)
-    dishes, log_p, n_dishes = laws(seats, *sticks, zeta)
+    dishes, log_p, n_dishes = laws(seats, sticks[0], sticks[1], zeta)
     z = np.array(list(product(range(2), repeat=len(words))))
     w = np.array([int(x) for x in words])[seats.time]
     in_topic = np.stack([((z == k)[:, :, None] & (w[:, None] == np.arange(3))).sum(1) for k in range(2)], 1)
@@ -278,7 +278,7 @@ def test_reference_is_the_sum_over_all_dishes():
         own = seats.document == d
         dishes, log_p = model.dish_laws(Seating(*(x[own] for x in seats)), values)
         of_words = np.log(values["dishes"].reshape(4, 5, 2)[d] @ values["phi"])
-        expected += logsumexp(
+        expected += np.logaddexp.reduce(
             [p + of_words[row, corpus.words[own]].sum() for row, p in zip(dishes, log_p, strict=True)]
         )
     assert seen == pytest.approx(expected, abs=1e-10)

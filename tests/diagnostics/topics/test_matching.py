@@ -55,7 +55,7 @@ def test_topics_of_an_open_number_need_not_have_a_match(corpus, fit_of):
     here = _Partition(np.array([0, 0, 0, 1, 1, 1]), 2)
     there = _Partition(np.array([0, 0, 0, 0, 0, 1]), 2)
     other = _Partition(np.array([1, 2, 0, 1, 2, 0]), 3)
-    assert here.labels_of(there, is_fixed=False, named=np.zeros(0, int)).tolist() == [0, 1]
+    assert here.labels_of(there, is_fixed=False).tolist() == [0, 1]
     assert np.sum(here.labels_of(other, is_fixed=False) >= 0) == 2
     small = _Partition(np.array([0, 1, 2, 0, 1, 2]), 3)
     assert _Partition(np.array([0] * 6), 1).labels_of(small, is_fixed=False).tolist() == [0, -1, -1]
