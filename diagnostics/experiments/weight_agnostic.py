@@ -30,7 +30,7 @@ from ..topics import Sentences, comments, match_topics, subtle, topics_of
 from .differential import with_words
 from .runner import Cell, Experiment
 
-PRIORS: dict[str, dict[str, Any]] = {
+PRIORS: dict[str, dict[str, float]] = {
     "was": {"a": 1.0, "b": 1.0, "zeta": 1.0},
     "sbp": {"a": 1.0, "b": 1.0},
     "tjb_hdp": {"alpha": 1.0, "gamma": 0.5},
@@ -161,8 +161,9 @@ class WeightAgnosticExperiment(Experiment):
 
     def model(self, method: str, n_topics: int) -> Model:
         """Model of a method; its hyperparameters are fixed, as in the paper."""
-        kappa: dict[str, Any] = {"alpha" if method == "lda" else "kappa": self.kappa}
-        return get(method, n_topics=n_topics, eta=self.eta, **kappa, **PRIORS[method])
+        of_vectors = "alpha" if method == "lda" else "kappa"
+        arguments: dict[str, Any] = {"eta": self.eta, of_vectors: self.kappa, **PRIORS[method]}
+        return get(method, n_topics=n_topics, **arguments)
 
     def problem(self, data: str, replicate: int) -> Problem:
         """Draw training and test documents."""
@@ -217,7 +218,7 @@ def planted(design: SubtleTopics, rng: np.random.Generator) -> Problem:
     drawn = design.draw(rng)
     corpus = drawn.simulation.corpus
     order = rng.permutation(design.n_documents)
-    is_test = np.isin(np.asarray(corpus.covariates["article"]), order[: design.n_documents // 3])
+    is_test = np.isin(corpus.grouped("article").group_of_doc, order[: design.n_documents // 3])
     sentences = Sentences.of(corpus)
     in_train = ~is_test[sentences.document]
     carries = (drawn.carried >= 0) & ~corpus.flag("is_comment")[sentences.document]
