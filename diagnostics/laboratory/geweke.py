@@ -28,7 +28,8 @@ HEAVY_TAIL = 5.0
 
 Means of 40 slow chains are skewed where the quantity is, and Student's law then rejects too often: at 20, 3.7
 in a thousand of 3,288 p-values of 55 right samplers were below 0.001, and one sampler was rejected; at 5, of
-the same draws, 1.2 in a thousand and none. It was chosen on these draws, among 20, 8, 5, 3 and 1.
+the same draws, 1.2 in a thousand and none. It was chosen on these draws, among 20, 8, 5, 3 and 1. The sampler
+passes at 20, too, with another seed and 120 chains: the smallest of 58 p-values is 0.09.
 """
 
 CLIPPED = 0.001
