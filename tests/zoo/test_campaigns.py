@@ -22,7 +22,14 @@ pytestmark = pytest.mark.heavy
 KILLS, STOPS = 100, 30
 VARIANTS = [(name, variant) for name, cls in MODELS.items() for variant in cls().kernels]
 ASSOCIATIONS = Associations.of(np.random.default_rng(6).dirichlet(np.ones(6), (2, 6)).transpose(0, 2, 1))
-DESIGN = Design(np.array([6, 0, 9, 4, 7]), 6, group=np.array([0, 1, 1, 0, 1]), associations=ASSOCIATIONS)
+SENTENCES = np.array([0, 2, 6, 9, 11, 15, 19, 21, 22, 26])
+DESIGN = Design(
+    np.array([6, 0, 9, 4, 7]),
+    6,
+    group=np.array([0, 1, 1, 0, 1]),
+    associations=ASSOCIATIONS,
+    segment_ptr=SENTENCES,
+)
 
 
 @cache

@@ -19,6 +19,7 @@ CORPUS = Corpus(
     n_words=N_WORDS,
     group=[0, 0, 1, 1, 0],
     associations=Associations.of(MATRICES),
+    segment_ptr=[0, 2, 5, 9, 12, 15, 18, 20, 22],
 )
 RUN = {"chains": 2, "tune": 3, "draws": 4, "seed": 2, "keep": 2}
 
