@@ -178,6 +178,7 @@ def test_a_card_tells_of_verdicts_that_are_current(run, tmp_path, monkeypatch):
     from bnpzoo.diagnostics.laboratory.ladder import Case
 
     monkeypatch.setattr("bnpzoo.diagnostics.laboratory.archive.BOOKS", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # nothing is remembered of the real books
     current, old = Case("lda", "dense", "joint"), Case("lda", "dense", "oracle")
     told = ("passed", "As it should.", {}, "2026-11-21T12:00:00+00:00", 1.0, "0.1.0")
     Books().enter([Record(current, *told, current.fingerprint), Record(old, *told, "of yesterday")])
