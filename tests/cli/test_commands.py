@@ -255,7 +255,7 @@ def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
     seeds.write_text("xyzzy", encoding="utf-8")
     result = run("fit", "lda", corpus_file, "--seeds", seeds, *FAST)
     assert result.exit_code == 2
-    assert "error: seeds: topic 0: the corpus has no word 'xyzzy'" in result.stderr
+    assert "error: seeds: words that the corpus does not have: 'xyzzy' (topic 0)" in result.stderr
     result = run("fit", "hdp", corpus_file, "--seeds", seeds, *FAST)
     assert result.exit_code == 2
     assert "hdp: topics: there are dirichlet, pitman-yor, found 'seeded'" in result.stderr

@@ -91,13 +91,16 @@ class Seeded(Dirichlet):
         if len(self.seeds) > n_topics:
             raise ValueError(f"seeds: expected at most {n_topics} topics, found {len(self.seeds)}")
         number = data.number_of_word if isinstance(data, Corpus) else _numbers(data.vocabulary)
-        pairs = []
+        pairs, unknown = [], []
         for k, words in enumerate(self.seeds):
             for word in words:
                 found = number.get(word, -1) if isinstance(word, str) else word
-                if not 0 <= found < data.n_words:
-                    raise ValueError(f"seeds: topic {k}: the corpus has no word {word!r}")
-                pairs.append((k, found))
+                if 0 <= found < data.n_words:
+                    pairs.append((k, found))
+                else:
+                    unknown.append(f"{word!r} (topic {k})")
+        if unknown:
+            raise ValueError(f"seeds: words that the corpus does not have: {', '.join(unknown)}")
         unique = np.unique(np.array(pairs, np.int64).reshape(-1, 2), axis=0)
         if len(unique) < len(pairs):
             raise ValueError("seeds: expected different words in a topic, found one as a text and a number")

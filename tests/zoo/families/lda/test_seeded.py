@@ -51,8 +51,11 @@ def test_wrong_seeds_are_told_in_a_line(arguments, message):
 @pytest.mark.parametrize(
     ("seeds", "message"),
     [
-        ([["goal"], ["cheese"]], "seeds: topic 1: the corpus has no word 'cheese'"),
-        ([[17]], "seeds: topic 0: the corpus has no word 17"),
+        (
+            [["goal", "xyzzy"], ["cheese"]],
+            r"seeds: words that the corpus does not have: 'xyzzy' \(topic 0\), 'cheese' \(topic 1\)",
+        ),
+        ([[17]], r"seeds: words that the corpus does not have: 17 \(topic 0\)"),
         ([["goal", 0]], "seeds: expected different words in a topic, found one as a text and a number"),
     ],
 )
