@@ -12,13 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from arviz_stats.base.array import array_stats
 
 from ..zoo.inference.convergence import ESS_LIMIT, RHAT_LIMIT
 from ..zoo.inference.convergence import ess as ess_of
+from ..zoo.inference.convergence import mcse as mcse_of
 from ..zoo.inference.convergence import rhat as rhat_of
-
-_stats: Any = array_stats  # its annotations are wider than what it returns for one quantity
 
 type Verdict = Literal["agree", "constant", "inconclusive", "disagree"]
 
@@ -299,7 +297,7 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
 def _mcse(x: np.ndarray) -> float:
     if not np.isfinite(x).all():
         return np.nan
-    return 0.0 if np.ptp(x) == 0 else float(_stats.mcse(x, method="mean"))
+    return mcse_of(x)
 
 
 def _ratio(numerator: float, denominator: float) -> float:

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from arviz_stats.base.array import array_stats
 
 from ..._version import __version__
+from ...zoo.inference.convergence import mcse
 from ..compare import elements
-
-_stats: Any = array_stats  # its annotations are wider than what it returns for one quantity
 
 
 def ground_truth(fit: xr.DataTree) -> dict[str, Any]:
@@ -31,7 +29,7 @@ def ground_truth(fit: xr.DataTree) -> dict[str, Any]:
     References
     ----------
     .. [1] P. Sountsov, A. Radul and contributors (2020). Inference Gym.
-       https://pypi.org/project/inference-gym
+       Part of TensorFlow Probability.
     """
     return {
         "model": fit.attrs["model"],
@@ -48,12 +46,7 @@ def _moments(draws: np.ndarray) -> dict[str, float]:
     moves = float(np.ptp(draws)) > 0.0
     return {
         "ground_truth_mean": float(draws.mean()),
-        "ground_truth_mean_standard_error": error_of(draws, "mean") if moves else 0.0,
+        "ground_truth_mean_standard_error": mcse(draws),
         "ground_truth_standard_deviation": float(draws.std(ddof=1)) if moves else 0.0,
-        "ground_truth_standard_deviation_standard_error": error_of(draws, "sd") if moves else 0.0,
+        "ground_truth_standard_deviation_standard_error": mcse(draws, "sd"),
     }
-
-
-def error_of(draws: np.ndarray, method: str) -> float:
-    """Monte Carlo standard error of the mean or the standard deviation of draws (chain, draw)."""
-    return float(_stats.mcse(draws, method=method))

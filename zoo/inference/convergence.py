@@ -64,6 +64,14 @@ def ess(draws: np.ndarray) -> float:
     return float(_stats.ess(draws, method="bulk"))
 
 
+def mcse(draws: np.ndarray, method: str = "mean") -> float:
+    """Monte Carlo standard error of the ``"mean"`` or of the ``"sd"`` of draws (chain, draw).
+
+    It is in the unit of the draws, and 0 where they never move.
+    """
+    return 0.0 if np.ptp(draws) == 0 else float(_stats.mcse(draws, method=method))
+
+
 def worst_of(chains: Sequence[Mapping[str, np.ndarray]], target: float = RHAT_LIMIT) -> Worst:
     """Find the global quantity with the largest R-hat or, where all of these are low, the least ESS.
 
