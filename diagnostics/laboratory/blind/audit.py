@@ -256,7 +256,7 @@ def _costed(
             known = _run(target, replace(trial, arguments=_without_x(trial)), None, limit)
             shelf.put(f"right {trial.arguments}", known)
         code, said, seconds = known
-        failing = [found for line in said for found in re.findall(r"^FAILED (\S+)", line)]
+        failing = failed_tests(said)
         if code == STOPPED:
             return None
         if code != PASSED and not trial.is_pytest:
@@ -269,6 +269,11 @@ def _costed(
     needed = [trial for trial in target.trials() if any(trial.sees(mutation) for mutation in drawn)]
     found = [trial for trial in pool.map(tried, needed) if trial is not None]
     return sorted(found, key=lambda trial: trial.seconds)
+
+
+def failed_tests(said: Sequence[str]) -> list[str]:
+    """Names of the tests that pytest says have failed; there may be spaces in them."""
+    return [name for line in said for name in re.findall(r"^FAILED (.+?)(?: - |$)", line)]
 
 
 def _without_x(trial: Trial) -> tuple[str, ...]:

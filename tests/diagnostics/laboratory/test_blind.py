@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 from bnpzoo.diagnostics.laboratory.blind import audit as blind
 from bnpzoo.diagnostics.laboratory.blind import targets
-from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit, draw
+from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit, draw, failed_tests
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
 from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, OwnSampler, PackageModel
@@ -143,6 +143,11 @@ def test_what_of_a_model_can_be_changed():
     assert "tests/zoo/test_stan.py" in seen["lda.stan"]
     assert "tests/models/test_models.py" in seen["documents"]
     assert not any(name.startswith("tests/golden") for name in seen["crt_by_jumps"])
+
+
+def test_names_of_failed_tests_may_have_spaces():
+    said = ["FAILED a.py::test[lda with an alpha - AssertionError: x - y", "FAILED a.py::test[b]", "1 failed"]
+    assert failed_tests(said) == ["a.py::test[lda with an alpha", "a.py::test[b]"]
 
 
 def test_reasons_are_of_mutants_that_there_are():
