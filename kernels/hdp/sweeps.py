@@ -19,7 +19,7 @@ def sweep(rng, state):
     """One sweep: tables, sometimes topics, then tokens and both sides; False if it stopped for want of room.
 
     Tokens that have no topic yet take one first. With D documents, ``scratch.next_document`` is D and more
-    while tables wait for room, 2 D while topics do, and 3 D while the tokens of the first document do. Mutates
+    while tables wait for room, 2 D while topics do, and 3 D while tokens of the first document do. Mutates
     `state`.
     """
     tokens, documents, topics, scratch = state
