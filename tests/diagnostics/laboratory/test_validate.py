@@ -38,8 +38,9 @@ def climbed(monkeypatch):
 
 
 def test_cases_of_a_model():
-    found = validate.cases_of("hdp")
-    assert [(case.variant, case.rung) for case in found] == list(product(get("hdp").kernels, BUDGETS["ci"]))
+    found = [(case.variant, case.rung) for case in validate.cases_of("hdp")]
+    applying = [case for case in product(get("hdp").kernels, BUDGETS["ci"]) if case != ("whole-tables", "joint")]
+    assert found == applying  # in that one tables move before the tokens
     assert [c.rung for c in validate.cases_of("hdp", ["sbc", "joint"], "dense")] == ["joint", "sbc"]
 
 
