@@ -158,7 +158,8 @@ class Kernel:
         Fields of the model with which it always applies; with others `load` may refuse.
     token_step : {"conditional", "reversible", "augmented"}
         How a token moves: by a draw from its conditional given all else; by a reversible step; or given
-        variables that are not among the latents, so that the rung `joint` has nothing to compare with.
+        variables that are not among the latents, or once such have moved, so that the rung `joint` has
+        nothing to compare with.
     with_room : (state) -> State, optional
         Copy of `state` with room for more topics; None where their number is fixed.
     counts : (state) -> WordCounts, optional

@@ -75,7 +75,7 @@ def applies(model: Model, variant: str, rung: str) -> bool:
     """Whether a rung has something to say of a variant.
 
     The references judge the first variant only: they say nothing of one kernel that another rung does not say
-    sooner. One whose tokens move given more than the latents has no rung ``joint``.
+    sooner. One whose tokens move given more than the latents, or after it, has no rung ``joint``.
     """
     if rung == "reference":
         return rung in rungs_of(model) and variant == next(iter(model.kernels))

@@ -38,8 +38,9 @@ def climbed(monkeypatch):
 
 
 def test_cases_of_a_model():
-    found = validate.cases_of("hdp")
-    assert [(case.variant, case.rung) for case in found] == list(product(get("hdp").kernels, BUDGETS["ci"]))
+    found = [(case.variant, case.rung) for case in validate.cases_of("hdp")]
+    of_all = product(get("hdp").kernels, BUDGETS["ci"])
+    assert found == [case for case in of_all if case != ("whole-tables", "joint")]  # tables come first
     assert [c.rung for c in validate.cases_of("hdp", ["sbc", "joint"], "dense")] == ["joint", "sbc"]
 
 

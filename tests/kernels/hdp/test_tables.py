@@ -11,7 +11,7 @@ from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.kernels.hdp import sweeps, tables
 from bnpzoo.kernels.lda import documents as finite
 from bnpzoo.kernels.toolbox import dirichlet, sides
-from bnpzoo.kernels.toolbox.sweeps import check, with_room
+from bnpzoo.kernels.toolbox.sweeps import check, sparse_sweep, with_room
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.laws import log_sequences
@@ -191,3 +191,36 @@ def test_growth_does_not_change_the_draws():
     assert k == ends[1].topics.n_topics[0]
     assert_array_equal(ends[0].tokens.topic, ends[1].tokens.topic)
     assert_array_equal(ends[0].documents.prior[:, :k], ends[1].documents.prior[:, :k])
+
+
+@pytest.mark.parametrize("roomy", [True, False])
+def test_once_tables_have_moved_only_tokens_are_left(roomy):
+    """Where tokens of the first document wait for room, the sweep does not move the tables again."""
+    state, plain = growing_state(roomy), growing_state(roomy=True)
+    rng, plain_rng = np.random.default_rng(8), np.random.default_rng(8)
+    state.scratch.next_document[0] = waiting = 3 * state.tokens.group.size
+    if not roomy:
+        state.topics.n_topics[0] = state.documents.prior.shape[1] - 1  # represented, and without tokens
+        assert not sweeps.sweep(rng, state)
+        assert state.scratch.next_document[0] == waiting
+        state.topics.n_topics[0] = 0
+        state = with_room(with_room(with_room(state)))
+    assert sweeps.sweep(rng, state)
+    assert sparse_sweep(plain_rng, plain)
+    check(state)
+    assert_array_equal(state.tokens.topic, plain.tokens.topic)
+    assert_array_equal(state.documents.rest, plain.documents.rest)
+
+
+@pytest.mark.parametrize("seated", [True, False])
+def test_tokens_wait_for_tables(seated):
+    """Unless they have no topics yet. Tokens that moved first would take a topic a document apart."""
+    first = "    n_documents, capacity = tokens.group.size, documents.prior.shape[1]\n    lengths"
+    no_room = Change("hdp/tables.py", first, "    return False\n" + first)
+    room, model = load_room(no_room, PLAIN_PYTHON), get("hdp").set_to("fixed")
+    rng = np.random.default_rng(0)
+    begin = model.start_at(PAIR.doc_of, PAIR, rng) if seated else model.initial_latents(PAIR, rng)
+    state = model.kernels_in(room)["whole-tables"].load(begin, PAIR, model)
+    assert room(sweeps).sweep(rng, state) != seated
+    assert not seated or np.array_equal(state.tokens.topic, PAIR.doc_of)
+    assert np.all(state.tokens.topic >= 0)

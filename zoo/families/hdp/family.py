@@ -126,10 +126,8 @@ class HdpFamily(TwoSidedModel):
         of_topics = self.topics.samplers
         if not self.topics.moves_whole_tables:
             return of_topics
-        return {
-            "whole-tables": Sampler("sparse; whole tables move, topics split and merge", _whole_tables),
-            **of_topics,
-        }
+        about = "sparse; whole tables move, topics split and merge"
+        return {"whole-tables": Sampler(about, _whole_tables, token_step="augmented"), **of_topics}
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:
