@@ -10,6 +10,7 @@ from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.segments import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
+from bnpzoo.kernels.segments.particles import Sticks
 from bnpzoo.zoo.contract import Design, FrozenTopics, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.families.segments.law import log_tables, partitions
@@ -301,9 +302,8 @@ def test_new_documents_are_scored_without_bias():
     model = get("was", n_topics=2)
     design = Design(np.array([5, 0, 4]), 3, segment_ptr=np.array([0, 2, 5, 6, 9]))
     corpus = design.corpus(np.array([0, 1, 1, 2, 0, 1, 0, 0, 2]))
-    predictive = SegmentsPredictive(
-        FrozenTopics(phi, np.ones((1, 2))), np.array([*hyper.values()]), model.seats
-    )
+    law = Sticks(*hyper.values(), truncation=0)
+    predictive = SegmentsPredictive(FrozenTopics(phi, np.ones((1, 2))), law, model.seats)
     predictive.check(corpus)
     seats, exact = model.seats(design), np.zeros(3)
     for d in (0, 2):
