@@ -38,8 +38,8 @@ PRIORS: dict[str, dict[str, float]] = {
     "icd": {},
     "lda": {},
 }
-"""Methods and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent. LDA is ours to
-add, and so is MQR-HDP, which the paper defines and does not report."""
+"""Methods and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent. We add
+LDA, and MQR-HDP, which the paper defines and does not report."""
 
 METHODS = tuple(name for name in PRIORS if name in MODELS)
 """Those of which there is a model."""
