@@ -194,11 +194,11 @@ MUTANTS: tuple[Mutant, ...] = (
         TjbHdp,
     ),
     _mutant(
-        "table-counts-itself",
+        "table-in-its-dish",
         "franchise",
-        "        served = urn.served[slot]\n",
-        "        served = urn.served[slot] + (slot == c)\n",
-        "a table that gets another dish is still counted at the one that it has",
+        "            discount_topic(dishes, c, k)\n",
+        "",
+        "a table that gets another dish is weighed with its own tokens in the one that it has",
         TjbHdp,
     ),
     _mutant(

@@ -38,10 +38,17 @@ class Seated(NamedTuple):
     dish: list[int]
     mark: list[int]
 
+    def add(self, sentence: int, seat: Seat) -> None:
+        """Seat one more."""
+        self.sentence.append(sentence)
+        self.dish.append(seat.dish)
+        self.mark.append(seat.mark)
+
     def and_one(self, sentence: int, seat: Seat) -> "Seated":
-        """Those and one more."""
-        more = (sentence, seat.dish, seat.mark)
-        return Seated(*([*old, new] for old, new in zip(self, more, strict=True)))
+        """Those and one more, these being left as they are."""
+        more = Seated(list(self.sentence), list(self.dish), list(self.mark))
+        more.add(sentence, seat)
+        return more
 
 
 @dataclass(frozen=True)
@@ -99,8 +106,11 @@ class UrnFamily(SegmentsFamily):
             for s in seats.sentence[own].tolist():
                 found = self.open_seats(s, seated, at)
                 u = rng.random()
-                j = int(np.searchsorted(np.cumsum([seat.weight for seat in found]), u, side="right"))
-                seated = seated.and_one(s, found[min(j, len(found) - 1)])
+                for seat in found:
+                    u -= seat.weight
+                    if u < 0.0:
+                        break
+                seated.add(s, seat)
             dish[own], mark[own] = seated.dish, seated.mark
         return {"dish": dish, self.mark: mark}
 

@@ -59,7 +59,7 @@ def test_law_is_the_product_of_what_each_token_finds(name, most_dishes):
             seated = seated.and_one(s, seat)
         assert found == pytest.approx(expected, abs=1e-12)
     assert len({(*c, *m) for c, m in pairs}) == len(pairs)
-    total = logsumexp(log_p)
+    total = float(logsumexp(log_p))
     assert total == pytest.approx(0.0, abs=1e-12) if most_dishes == 0 else total < -0.1
     dishes, of_dishes = model.dish_laws(seats, HYPER[name])
     assert logsumexp(of_dishes) == pytest.approx(total, abs=1e-12)
