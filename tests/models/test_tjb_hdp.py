@@ -11,7 +11,7 @@ from bnpzoo.zoo.toolbox.enumeration import log_stirling
 from scipy.special import gammaln, logsumexp
 
 OWN = [m for m in MUTANTS if m.id.startswith(("tjb_hdp-", "urn-"))]
-FOUND_BY_SEQUENTIAL = ("tjb_hdp-table-in-its-dish", "tjb_hdp-gamma-by-dishes", "tjb_hdp-alpha-by-tables")
+FOUND_BY_SEQUENTIAL = ("tjb_hdp-new-dish-of-table", "tjb_hdp-gamma-by-dishes", "tjb_hdp-alpha-by-tables")
 
 HYPER = {"alpha": 1.3, "gamma": 0.7, "kappa": 0.4, "eta": 0.5}
 CORPUS = Corpus([0] * 6, [0, 6], n_words=1, segment_ptr=[0, 3, 5, 6])

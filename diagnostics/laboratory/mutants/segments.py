@@ -194,11 +194,11 @@ MUTANTS: tuple[Mutant, ...] = (
         TjbHdp,
     ),
     _mutant(
-        "table-in-its-dish",
+        "new-dish-of-table",
         "franchise",
-        "            discount_topic(dishes, c, k)\n",
-        "",
-        "a table that gets another dish is weighed with its own tokens in the one that it has",
+        "np.log(urn.alpha[0]) if another",
+        "np.log(urn.alpha[0] + urn.n_tables[0]) if another",
+        "a table that moves gets a new dish with the weight of alpha and all tables",
         TjbHdp,
     ),
     _mutant(
