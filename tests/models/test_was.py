@@ -13,10 +13,11 @@ from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.kernels.segments.particles import Sticks
 from bnpzoo.zoo.contract import Design, FrozenTopics, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
+from bnpzoo.zoo.families.segments import family
 from bnpzoo.zoo.families.segments.law import log_tables, partitions
 from bnpzoo.zoo.families.segments.order import Seating, seating, sentence_starts
 from bnpzoo.zoo.families.segments.predictive import SegmentsPredictive
-from bnpzoo.zoo.models import get, was
+from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.laws import log_sequences
 from numpy.testing import assert_allclose, assert_array_equal
 from numpyro import handlers
@@ -258,7 +259,7 @@ def test_the_generator_keeps_to_limits_or_gives_up(monkeypatch):
     for seed in range(5):
         latents, _ = model.simulate(design, np.random.default_rng(seed))
         assert latents["dish"].max() < 2
-    monkeypatch.setattr(was, "MOST_DRAWS", 20)
+    monkeypatch.setattr(family, "MOST_DRAWS", 20)
     with pytest.raises(ValueError, match="expected most_tables and most_dishes that such documents keep to"):
         get("was", most_dishes=1, b=50.0, window=3).simulate(
             Design(np.full(3, 9), 3), np.random.default_rng(0)
