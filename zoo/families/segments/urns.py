@@ -24,7 +24,7 @@ from .reference import Listing, Rows
 
 
 class Seat(NamedTuple):
-    """A seat that a token can take, its probability up to a factor, and what is kept of it."""
+    """A seat that a token can take: its dish, what is kept of it, and its probability."""
 
     dish: int
     mark: int
