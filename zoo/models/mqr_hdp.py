@@ -86,9 +86,17 @@ class MqrHdp(UrnFamily):
         tags=("parametric topics", "nonparametric dishes", "sentences"),
     )
 
-    alpha: Hyperparameter = setting(1.0, fixed=1.2, prior=Gamma(3.0, 2.0), benchmark=1.0)
+    # Before references few dishes, nearly all of them shared: or hardly a draw would keep to the limit.
+    alpha: Hyperparameter = setting(
+        1.0, fixed=1.2, prior=Gamma(3.0, 2.0), reference=Gamma(6.0, 30.0), benchmark=1.0
+    )
     epsilon: Hyperparameter = setting(
-        Beta(1.0, 1.0), range=SHARE, fixed=0.7, prior=Beta(3.0, 2.0), benchmark=0.5
+        Beta(1.0, 1.0),
+        range=SHARE,
+        fixed=0.7,
+        prior=Beta(3.0, 2.0),
+        reference=Beta(18.0, 2.0),
+        benchmark=0.5,
     )
 
     @override
