@@ -15,6 +15,7 @@ data {
   array[5] int<lower=0> widths; // columns of the law for zeta, for what is on offer, and for a, b and a + b
   array[D + 1] int<lower=1> first_row; // of each document
   matrix[R, sum(widths)] law; // what the logarithms of the law are multiplied by
+  vector[R] log_constant; // what is added
   matrix[R, L * V] words; // how often each word occurs at each dish
   // Each hyperparameter is given by its value, or, if random, by the shape and rate of its Gamma prior.
   int<lower=0, upper=1> a_is_random; // sticks are Beta(a, b)
@@ -62,7 +63,7 @@ model {
     phi_log_h[k] ~ log_gamma_variate(exp(phi_log_shape) + 1);
     phi_x[k] ~ exponential(1);
   }
-  target += log_documents(first_row, law, log_factors(a, b, zeta, widths), words,
+  target += log_documents(first_row, log_constant + law * log_factors([zeta, zeta, a, b, a + b]', widths), words,
                           log_dirichlet_weights(dishes_log_h, dishes_x, dishes_log_shape),
                           log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape));
 }

@@ -1,4 +1,4 @@
-"""Topics of sentences by four priors: held-out perplexity, coherence, and what was planted.
+"""Topics of sentences by several priors: held-out perplexity, coherence, and what was planted.
 
 References
 ----------
@@ -34,10 +34,12 @@ PRIORS: dict[str, dict[str, float]] = {
     "was": {"a": 1.0, "b": 1.0, "zeta": 1.0},
     "sbp": {"a": 1.0, "b": 1.0},
     "tjb_hdp": {"alpha": 1.0, "gamma": 0.5},
+    "mqr_hdp": {"alpha": 1.0, "epsilon": 0.5},
     "icd": {},
     "lda": {},
 }
-"""Methods and their own hyperparameters: the paper's, but zeta, on which it is silent. LDA is ours to add."""
+"""Methods and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent. We add
+LDA, and MQR-HDP, which the paper defines and does not report."""
 
 METHODS = tuple(name for name in PRIORS if name in MODELS)
 """Those of which there is a model."""
@@ -50,6 +52,7 @@ LABELS = {
     "was": "WAS",
     "sbp": "SBP of each sentence",
     "tjb_hdp": "HDP of a document's sentences",
+    "mqr_hdp": "shared and own dishes",
     "icd": "ICD of each sentence",
     "lda": "LDA of documents",
     "data": "",

@@ -16,8 +16,15 @@ SLOTS, TABLES, OWN_TABLES = range(3)
 def enter_document(state, d):
     """Build the dishes and tables of document `d` from its tokens, and number its dishes from 0."""
     tokens, document = state.tokens, state.document
+    count_dishes(tokens, document, document.own_tables, d)
+    list_tables(tokens, document, d)
+    refresh_tables(document, tokens.doc_sentences[d])
+
+
+@kernel
+def count_dishes(tokens, document, name, d):
+    """Count the tokens of document `d` into its dishes, numbered anew from 0; `name` is working memory."""
     start, end = tokens.doc_ptr[d], tokens.doc_ptr[d + 1]
-    name = document.own_tables  # working memory here
     for i in range(start, end):
         if tokens.dish[i] >= 0:
             name[tokens.dish[i]] = -1
@@ -30,8 +37,6 @@ def enter_document(state, d):
             tokens.dish[i] = name[tokens.dish[i]]
             count_topic(document, tokens.dish[i], tokens.topic[i])
     document.sizes[SLOTS] = n_slots
-    list_tables(tokens, document, d)
-    refresh_tables(document, tokens.doc_sentences[d])
 
 
 @kernel
@@ -59,14 +64,20 @@ def list_tables(tokens, document, d):
 
 
 @kernel
-def leave_document(tokens, document, d):
+def leave_document(document):
     """Clean the working memory."""
+    document.first[: document.sizes[SLOTS]] = NEVER
+    forget_dishes(document)
+
+
+@kernel
+def forget_dishes(document):
+    """Count all tokens out of the dishes."""
     for c in range(document.sizes[SLOTS]):
         for j in range(document.n_listed[c]):
             document.in_dish[c, document.listed[c, j]] = 0
         document.n_listed[c] = 0
         document.dish_size[c] = 0
-        document.first[c] = NEVER
     document.sizes[:] = 0
 
 

@@ -88,12 +88,8 @@ def counts_of_counts(topics):
 
 
 @kernel
-def update_hyperparameters(rng, state):
-    """Move all that are sampled, given what was noted of tables and dishes. Mutates `state`."""
-    topics, law, tally = state.topics, state.law, state.tally
-    n = tally.numbers[TABLES_NOTED]
-    slice_sticks(rng, law, tally.table_size[:n], tally.table_later[:n])
-    update_zeta(rng, law, tally)
+def update_smoothings(rng, law, topics, tally):
+    """Slice-sample kappa and eta given the dishes that were noted, unless they are fixed."""
     if is_sampled(law.kappa_prior):
         dish_size = tally.dish_size[: tally.numbers[DISHES_NOTED]]
         n_topics = topics.total.size
@@ -101,3 +97,13 @@ def update_hyperparameters(rng, state):
     if is_sampled(law.eta_prior):
         n_words = topics.counts.shape[0]
         draw_smoothing(rng, law.eta, topics.total, counts_of_counts(topics), n_words, law.eta_prior)
+
+
+@kernel
+def update_hyperparameters(rng, state):
+    """Move all that are sampled, given what was noted of tables and dishes. Mutates `state`."""
+    law, tally = state.law, state.tally
+    n = tally.numbers[TABLES_NOTED]
+    slice_sticks(rng, law, tally.table_size[:n], tally.table_later[:n])
+    update_zeta(rng, law, tally)
+    update_smoothings(rng, law, state.topics, tally)

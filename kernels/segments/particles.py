@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.jit import kernel
+from ..toolbox.jit import chosen_by_type, kernel
 from ..toolbox.random import categorical
 
 
@@ -28,6 +28,8 @@ class Particles(NamedTuple):
         Tables of sentence s from the entry of its first token on, in the order in which they are opened.
     in_dish : int32 (P, n, K)
     dish_size : int32 (P, n)
+    mark : int32 (P, n)
+        What a law keeps of each dish.
     log_weight : float64 (P,)
     """
 
@@ -37,7 +39,168 @@ class Particles(NamedTuple):
     table_size: np.ndarray
     in_dish: np.ndarray
     dish_size: np.ndarray
+    mark: np.ndarray
     log_weight: np.ndarray
+
+
+class Sticks(NamedTuple):
+    """The law of sticks; at a `truncation`, all sentences have all dishes from the start."""
+
+    a: float
+    b: float
+    zeta: float
+    kappa: float
+    truncation: int
+
+
+class Restaurants(NamedTuple):
+    """The law of a franchise; see `franchise`. The mark of a dish is how many tables have it."""
+
+    alpha: float
+    gamma: float
+    kappa: float
+    truncation: int
+
+
+class SharedAndOwn(NamedTuple):
+    """The law of shared dishes and own ones; see `mixture`. A dish's mark is its sentence, or -1."""
+
+    alpha: float
+    epsilon: float
+    kappa: float
+    truncation: int
+
+
+@chosen_by_type(0)
+def weigh_seats(law, particles, p, s, start, weights):
+    """Fill the probabilities of the dishes for the next token of sentence `s`, the last one for a new dish.
+
+    Parameters
+    ----------
+    law : NamedTuple
+    particles : Particles
+    p, s : int
+        Particle and sentence.
+    start : int
+        Where the tables of the sentence begin.
+    weights : float64 (n + K + 1,)
+    """
+
+
+@chosen_by_type(0)
+def take_seat(law, rng, particles, p, s, start, c):
+    """Seat a token of sentence `s` at dish `c`, which counts it already."""
+
+
+@weigh_seats.implement(Sticks)
+def _weigh_tables_of_sticks(law, particles, p, s, start, weights):
+    n_dishes, n_tables = particles.n_dishes[p], particles.n_tables[p, s]
+    after = 0
+    for j in range(start, start + n_tables):
+        after += particles.table_size[p, j]
+    for c in range(n_dishes):
+        weights[c] = -1.0
+    passed = 1.0
+    # A token that opens a table is no success of its stick (Theorem 4).
+    opened = 0.0 if law.truncation else 1.0
+    for j in range(start, start + n_tables):
+        size = particles.table_size[p, j]
+        after -= size
+        mass = law.a + law.b + size - opened + after
+        is_last = law.truncation > 0 and j == start + n_tables - 1  # takes all that is left
+        seat = passed if is_last else passed * (law.a + size - opened) / mass
+        weights[particles.table_dish[p, j]] = seat
+        passed *= (law.b + after) / mass
+    of_offered = 0.0 if law.truncation else passed / (n_dishes - n_tables + law.zeta)
+    for c in range(n_dishes):
+        if weights[c] < 0.0:
+            weights[c] = of_offered
+    weights[n_dishes] = of_offered * law.zeta
+
+
+@kernel
+def join_table(particles, p, s, j, c):
+    """Seat a token at entry `j` of the tables, which is a new one of sentence `s` if it is empty."""
+    if particles.table_size[p, j] == 0:
+        particles.table_dish[p, j] = c
+        particles.n_tables[p, s] += 1
+    particles.table_size[p, j] += 1
+
+
+@take_seat.implement(Sticks)
+def _take_seat_at_table(law, rng, particles, p, s, start, c):
+    j = start
+    while j < start + particles.n_tables[p, s] and particles.table_dish[p, j] != c:
+        j += 1
+    if law.truncation:
+        particles.table_size[p, j] += 1
+    else:
+        join_table(particles, p, s, j, c)
+
+
+@weigh_seats.implement(Restaurants)
+def _weigh_tables_of_restaurants(law, particles, p, s, start, weights):
+    n_dishes, n_tables = particles.n_dishes[p], particles.n_tables[p, s]
+    n_here, n_served = 0, 0
+    for j in range(start, start + n_tables):
+        n_here += particles.table_size[p, j]
+    for c in range(n_dishes):
+        n_served += particles.mark[p, c]
+    of_table = law.gamma / (n_here + law.gamma) / (n_served + law.alpha)
+    for c in range(n_dishes):
+        weights[c] = particles.mark[p, c] * of_table
+    weights[n_dishes] = law.alpha * of_table
+    for j in range(start, start + n_tables):
+        weights[particles.table_dish[p, j]] += particles.table_size[p, j] / (n_here + law.gamma)
+
+
+@take_seat.implement(Restaurants)
+def _take_seat_in_restaurant(law, rng, particles, p, s, start, c):
+    n_tables, n_served, mass = particles.n_tables[p, s], 0, 0.0
+    for other in range(particles.n_dishes[p]):
+        n_served += particles.mark[p, other]
+    for j in range(start, start + n_tables):
+        if particles.table_dish[p, j] == c:
+            mass += particles.table_size[p, j]
+    u = rng.random() * (mass + law.gamma * particles.mark[p, c] / (n_served + law.alpha))
+    j = start
+    while j < start + n_tables:
+        if particles.table_dish[p, j] == c:
+            u -= particles.table_size[p, j]
+            if u < 0.0:
+                break
+        j += 1
+    particles.mark[p, c] += j == start + n_tables
+    join_table(particles, p, s, j, c)
+
+
+@weigh_seats.implement(SharedAndOwn)
+def _weigh_shared_and_own(law, particles, p, s, start, weights):
+    n_dishes, n_shared, n_own = particles.n_dishes[p], 0, 0
+    for c in range(n_dishes):
+        n_shared += particles.dish_size[p, c] if particles.mark[p, c] == -1 else 0
+        n_own += particles.dish_size[p, c] if particles.mark[p, c] == s else 0
+    shared, own = law.epsilon / (n_shared + law.alpha), (1.0 - law.epsilon) / (n_own + law.alpha)
+    for c in range(n_dishes):
+        weights[c] = 0.0
+        if particles.mark[p, c] == -1:
+            weights[c] = shared * particles.dish_size[p, c]
+        elif particles.mark[p, c] == s:
+            weights[c] = own * particles.dish_size[p, c]
+    weights[n_dishes] = law.alpha * (shared + own)
+
+
+@take_seat.implement(SharedAndOwn)
+def _take_seat_shared_or_own(law, rng, particles, p, s, start, c):
+    if particles.dish_size[p, c] > 1:
+        return
+    n_shared, n_own = 0, 0
+    for other in range(particles.n_dishes[p]):
+        if other != c:
+            n_shared += particles.dish_size[p, other] if particles.mark[p, other] == -1 else 0
+            n_own += particles.dish_size[p, other] if particles.mark[p, other] == s else 0
+    shared, own = law.epsilon / (n_shared + law.alpha), (1.0 - law.epsilon) / (n_own + law.alpha)
+    particles.mark[p, c] = -1 if rng.random() * (shared + own) < shared else s
 
 
 @kernel
@@ -52,6 +215,7 @@ def fresh_particles(n_particles, n_tokens, n_sentences, n_topics, truncation):
         np.zeros((n_particles, n_tables), np.int32),
         np.zeros((n_particles, n_dishes, n_topics), np.int32),
         np.zeros((n_particles, n_dishes), np.int32),
+        np.zeros((n_particles, n_dishes), np.int32),
         np.zeros(n_particles),
     )
     for j in range(n_sentences * truncation):
@@ -60,52 +224,29 @@ def fresh_particles(n_particles, n_tokens, n_sentences, n_topics, truncation):
 
 
 @kernel
-def seat_next(rng, particles, p, s, start, likelihood, law, truncation, weights):
+def seat_next(rng, particles, p, s, start, likelihood, law, weights):
     """Seat the next token, of sentence `s`, in particle `p`; return the probability of its word.
 
     Parameters
     ----------
-    particles : Particles
-    p, s : int
-    start : int
-        Where the tables of the sentence begin.
+    particles, p, s, start, law
+        As in `weigh_seats`.
     likelihood : float64 (K,)
         Of the word under each topic.
-    law : float64 (4,)
-        a, b, zeta and kappa.
-    truncation : int
-        Dishes that all sentences have from the start; 0 where tables are opened by their first tokens.
     weights : float64 (n + K + 1,)
         Working memory.
     """
-    a, b, zeta, kappa = law[0], law[1], law[2], law[3]
-    n_topics, n_dishes, n_tables = likelihood.size, particles.n_dishes[p], particles.n_tables[p, s]
-    after = 0
-    for j in range(start, start + n_tables):
-        after += particles.table_size[p, j]
-    for c in range(n_dishes):
-        weights[c] = -1.0
-    passed = 1.0
-    opened = 0.0 if truncation else 1.0  # a token that opens a table is no success of its stick (Theorem 4)
-    for j in range(start, start + n_tables):
-        size = particles.table_size[p, j]
-        after -= size
-        mass = a + b + size - opened + after
-        is_last = truncation > 0 and j == start + n_tables - 1  # takes all that is left
-        seat = passed if is_last else passed * (a + size - opened) / mass
-        weights[particles.table_dish[p, j]] = seat
-        passed *= (b + after) / mass
-    of_offered = 0.0 if truncation else passed / (n_dishes - n_tables + zeta)
+    n_topics, n_dishes, kappa = likelihood.size, particles.n_dishes[p], law.kappa
+    weigh_seats(law, particles, p, s, start, weights)
     of_any = likelihood.sum()
     total = 0.0
     for c in range(n_dishes):
         of_word = kappa * of_any
         for k in range(n_topics):
             of_word += particles.in_dish[p, c, k] * likelihood[k]
-        of_word /= particles.dish_size[p, c] + n_topics * kappa
-        weights[c] = (weights[c] if weights[c] >= 0.0 else of_offered) * of_word
+        weights[c] *= of_word / (particles.dish_size[p, c] + n_topics * kappa)
         total += weights[c]
-    weights[n_dishes] = of_offered * zeta * of_any / n_topics
+    weights[n_dishes] *= of_any / n_topics
     total += weights[n_dishes]
     c = categorical(rng, weights, n_dishes + 1)
     for k in range(n_topics):
@@ -114,13 +255,7 @@ def seat_next(rng, particles, p, s, start, likelihood, law, truncation, weights)
     particles.in_dish[p, c, k] += 1
     particles.dish_size[p, c] += 1
     particles.n_dishes[p] = max(n_dishes, c + 1)
-    j = start
-    while j < start + n_tables and particles.table_dish[p, j] != c:
-        j += 1
-    if j == start + n_tables:
-        particles.table_dish[p, j], particles.table_size[p, j] = c, 0
-        particles.n_tables[p, s] += 1
-    particles.table_size[p, j] += 1
+    take_seat(law, rng, particles, p, s, start, c)
     return total
 
 
@@ -130,6 +265,7 @@ def copy_particle(source, p, target, q):
     for c in range(max(source.n_dishes[p], target.n_dishes[q])):
         target.in_dish[q, c] = source.in_dish[p, c]
         target.dish_size[q, c] = source.dish_size[p, c]
+        target.mark[q, c] = source.mark[p, c]
     target.n_dishes[q] = source.n_dishes[p]
     target.n_tables[q] = source.n_tables[p]
     target.table_dish[q] = source.table_dish[p]
@@ -155,7 +291,7 @@ def resample(rng, particles, spare):
 
 
 @kernel
-def pass_document(rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles):
+def pass_document(rng, words, sentence, start, at_time, word_topics, law, n_particles):
     """Run particles through a document.
 
     Parameters
@@ -166,10 +302,7 @@ def pass_document(rng, words, sentence, start, at_time, word_topics, law, trunca
     at_time : int (n,)
         Tokens in the order in which they take their seats.
     word_topics : float64 (V, K)
-    law : float64 (4,)
-        a, b, zeta and kappa.
-    truncation : int
-        See `seat_next`.
+    law : NamedTuple
     n_particles : int
 
     Returns
@@ -178,17 +311,17 @@ def pass_document(rng, words, sentence, start, at_time, word_topics, law, trunca
         Particles that have all tokens, and the log of the product of the mean weights that are not theirs.
     """
     n, n_topics = words.size, word_topics.shape[1]
-    n_sentences = sentence.max() + 1 if n else 0
-    particles = fresh_particles(n_particles, n, n_sentences, n_topics, truncation)
-    spare = fresh_particles(n_particles, n, n_sentences, n_topics, truncation)
-    weights = np.zeros(n + truncation + n_topics + 1)
+    n_sentences = sentence.max() + 2 if n else 1  # with one more
+    particles = fresh_particles(n_particles, n, n_sentences, n_topics, law.truncation)
+    spare = fresh_particles(n_particles, n, n_sentences, n_topics, law.truncation)
+    weights = np.zeros(n + law.truncation + n_topics + 1)
     log_p = 0.0
     for i in at_time:
         likelihood = word_topics[words[i]]
         for p in range(n_particles):
             s = sentence[i]
-            begin = s * truncation if truncation else start[i]
-            of_word = seat_next(rng, particles, p, s, begin, likelihood, law, truncation, weights)
+            begin = s * law.truncation if law.truncation else start[i]
+            of_word = seat_next(rng, particles, p, s, begin, likelihood, law, weights)
             particles.log_weight[p] += math.log(of_word)
         share = np.exp(particles.log_weight - particles.log_weight.max())
         if share.sum() ** 2 < 0.5 * n_particles * (share**2).sum():
@@ -198,11 +331,9 @@ def pass_document(rng, words, sentence, start, at_time, word_topics, law, trunca
 
 
 @kernel
-def log_probability(rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles):
+def log_probability(rng, words, sentence, start, at_time, word_topics, law, n_particles):
     """Log of an unbiased estimate of the probability of a document's words; see `pass_document`."""
-    particles, log_p = pass_document(
-        rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles
-    )
+    particles, log_p = pass_document(rng, words, sentence, start, at_time, word_topics, law, n_particles)
     return log_p + mean_of_logs(particles.log_weight)
 
 
@@ -214,29 +345,22 @@ def mean_of_logs(log_weight):
 
 
 @kernel
-def next_sentence(rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles):
+def next_sentence(rng, words, sentence, start, at_time, word_topics, law, n_particles):
     """Mean topic proportions of the first token of one more sentence, given a document, float64 (K,)."""
-    particles, _ = pass_document(
-        rng, words, sentence, start, at_time, word_topics, law, truncation, n_particles
-    )
-    a, b, zeta, kappa, n_topics = law[0], law[1], law[2], law[3], word_topics.shape[1]
+    particles, _ = pass_document(rng, words, sentence, start, at_time, word_topics, law, n_particles)
+    n_topics = word_topics.shape[1]
     share = np.exp(particles.log_weight - particles.log_weight.max())
     share /= share.sum()
+    another = particles.n_tables.shape[1] - 1
+    begin = another * law.truncation if law.truncation else words.size
+    weights = np.zeros(words.size + law.truncation + 1)
     out = np.zeros(n_topics)
     for p in range(n_particles):
         n_dishes = particles.n_dishes[p]
-        left = share[p]
+        weigh_seats(law, particles, p, another, begin, weights)
         for c in range(n_dishes):
-            if truncation == 0:
-                weight = share[p] / (n_dishes + zeta)
-            elif c < n_dishes - 1:
-                weight = left * a / (a + b)
-            else:
-                weight = left
-            left -= weight
-            mass = particles.dish_size[p, c] + n_topics * kappa
+            mass = particles.dish_size[p, c] + n_topics * law.kappa
             for k in range(n_topics):
-                out[k] += weight * (particles.in_dish[p, c, k] + kappa) / mass
-        if truncation == 0:
-            out += share[p] * zeta / (n_dishes + zeta) / n_topics
+                out[k] += share[p] * weights[c] * (particles.in_dish[p, c, k] + law.kappa) / mass
+        out += share[p] * weights[n_dishes] / n_topics
     return out

@@ -22,6 +22,9 @@ from .state import NEVER
 TABLES_NOTED, DISHES_NOTED, NEW_DISHES = range(3)
 """Entries of `Tally.numbers`."""
 
+SHARE_MOVED = 0.5
+"""Of the sentences in a sweep: moves of tables cost a third of what those of all tokens do."""
+
 LEAST = 1e-8
 """Of a product of probabilities before its logarithm is taken: no factor from 1e-300 on makes it zero."""
 
@@ -155,10 +158,16 @@ def note_sentence(document, tally):
 
 @borrowing_kernel
 def note_document(document, tally):
-    """Note the dishes of the document, and what was on offer for its tables."""
+    """Note what was on offer for the document's tables, and its dishes."""
     for e in range(document.sizes[TABLES]):
         tally.offered[document.table_offered[e]] += 1
         tally.numbers[NEW_DISHES] += document.first[document.table_dish[e]] == document.table_time[e]
+    note_dishes(document, tally)
+
+
+@borrowing_kernel
+def note_dishes(document, tally):
+    """Note the tokens of the document's dishes, and of their topics."""
     for c in range(document.sizes[SLOTS]):
         if document.dish_size[c] > 0:
             tally.dish_size[tally.numbers[DISHES_NOTED]] = document.dish_size[c]
@@ -169,7 +178,10 @@ def note_document(document, tally):
 
 @kernel
 def table_pass(rng, state, moves):
-    """Draw the dish of every table anew where `moves`, and note all tables and dishes. Mutates `state`."""
+    """Draw the dishes of the tables of some sentences anew where `moves`, and note all tables and dishes.
+
+    Mutates `state`. Each sentence is among those with probability `SHARE_MOVED`, whatever the state.
+    """
     tokens, law, document, tally = state.tokens, state.law, state.document, state.tally
     tally.offered[:] = 0
     tally.in_dish[:] = 0
@@ -180,11 +192,11 @@ def table_pass(rng, state, moves):
         for s in range(first_sentence, tokens.doc_sentences[d + 1]):
             enter_sentence(tokens, document, s)
             list_own_tables(document, s)
-            if moves:
+            if moves and rng.random() < SHARE_MOVED:
                 for j in range(document.sizes[OWN_TABLES]):
                     move_dish(rng, tokens, law, document, s, document.own_tables[j], first_sentence)
                 list_own_tables(document, s)
             note_sentence(document, tally)
             leave_sentence(tokens, document, s)
         note_document(document, tally)
-        leave_document(tokens, document, d)
+        leave_document(document)

@@ -54,7 +54,7 @@ def token_pass(rng, state, as_if_last):
                     unseat(tokens, topics, document, i, first_sentence)
                 draw_seat(rng, state, i, first_sentence, NEVER if as_if_last else tokens.time[i])
             leave_sentence(tokens, document, s)
-        leave_document(tokens, document, d)
+        leave_document(document)
 
 
 @kernel
@@ -73,4 +73,4 @@ def pass_given_past(rng, state):
             enter_sentence(tokens, document, tokens.sentence[i])
             draw_seat(rng, state, i, first_sentence, tokens.time[i])
             leave_sentence(tokens, document, tokens.sentence[i])
-        leave_document(tokens, document, d)
+        leave_document(document)

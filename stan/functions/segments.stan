@@ -10,12 +10,16 @@ vector log_from(real start, int n) {
 }
 
 /**
- * What the columns of the law multiply: logs of zeta, of zeta + 0, 1, ..., and so on of a, b and a + b.
+ * What the columns of the law multiply: logs of x, x + 1, ..., for each of some numbers x, so many as a width says.
  */
-vector log_factors(real a, real b, real zeta, array[] int widths) {
-  return append_row(append_row(append_row(append_row(log_from(zeta, widths[1]), log_from(zeta, widths[2])),
-                                          log_from(a, widths[3])), log_from(b, widths[4])),
-                    log_from(a + b, widths[5]));
+vector log_factors(vector starts, array[] int widths) {
+  vector[sum(widths)] out;
+  int done = 0;
+  for (j in 1 : size(widths)) {
+    out[done + 1 : done + widths[j]] = log_from(starts[j], widths[j]);
+    done += widths[j];
+  }
+  return out;
 }
 
 /**
@@ -37,7 +41,7 @@ vector log_words_of_dishes(array[] vector log_dishes, array[] vector log_phi) {
 /**
  * Log probability of the words of all documents: of each, the sum over all dishes that its tokens can have.
  */
-real log_documents(array[] int first_row, matrix law, vector log_law, matrix words, array[] vector log_dishes,
+real log_documents(array[] int first_row, vector log_law, matrix words, array[] vector log_dishes,
                    array[] vector log_phi) {
   int D = size(first_row) - 1;
   int L = size(log_dishes) %/% D;
@@ -46,7 +50,7 @@ real log_documents(array[] int first_row, matrix law, vector log_law, matrix wor
     int start = first_row[d];
     int end = first_row[d + 1] - 1;
     vector[cols(words)] log_words = log_words_of_dishes(log_dishes[(d - 1) * L + 1 : d * L], log_phi);
-    total += log_sum_exp(law[start : end] * log_law + words[start : end] * log_words);
+    total += log_sum_exp(log_law[start : end] + words[start : end] * log_words);
   }
   return total;
 }

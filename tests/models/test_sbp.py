@@ -12,6 +12,7 @@ from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_roo
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.kernels.segments import truncated
+from bnpzoo.kernels.segments.particles import Sticks
 from bnpzoo.zoo.contract import Design, FrozenTopics, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.families.segments.predictive import SegmentsPredictive
@@ -91,8 +92,8 @@ def test_new_documents_are_scored_without_bias():
     phi = np.random.default_rng(0).dirichlet(np.ones(3), 2)
     model = get("sbp", n_dishes=3, n_topics=2)
     seats = model.seats(Design.of(SENTENCES))
-    law = np.array([HYPER["a"], HYPER["b"], 0.0, HYPER["kappa"]])
-    predictive = SegmentsPredictive(FrozenTopics(phi, np.ones((1, 2))), law, model.seats, 3)
+    law = Sticks(HYPER["a"], HYPER["b"], 0.0, HYPER["kappa"], truncation=3)
+    predictive = SegmentsPredictive(FrozenTopics(phi, np.ones((1, 2))), law, model.seats)
     dishes, log_p = model.dish_laws(seats, HYPER)
     exact = logsumexp(
         [

@@ -10,12 +10,14 @@ from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.segments import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
+from bnpzoo.kernels.segments.particles import Sticks
 from bnpzoo.zoo.contract import Design, FrozenTopics, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
+from bnpzoo.zoo.families.segments import family
 from bnpzoo.zoo.families.segments.law import log_tables, partitions
 from bnpzoo.zoo.families.segments.order import Seating, seating, sentence_starts
 from bnpzoo.zoo.families.segments.predictive import SegmentsPredictive
-from bnpzoo.zoo.models import get, was
+from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.laws import log_sequences
 from numpy.testing import assert_allclose, assert_array_equal
 from numpyro import handlers
@@ -257,7 +259,7 @@ def test_the_generator_keeps_to_limits_or_gives_up(monkeypatch):
     for seed in range(5):
         latents, _ = model.simulate(design, np.random.default_rng(seed))
         assert latents["dish"].max() < 2
-    monkeypatch.setattr(was, "MOST_DRAWS", 20)
+    monkeypatch.setattr(family, "MOST_DRAWS", 20)
     with pytest.raises(ValueError, match="expected most_tables and most_dishes that such documents keep to"):
         get("was", most_dishes=1, b=50.0, window=3).simulate(
             Design(np.full(3, 9), 3), np.random.default_rng(0)
@@ -301,9 +303,8 @@ def test_new_documents_are_scored_without_bias():
     model = get("was", n_topics=2)
     design = Design(np.array([5, 0, 4]), 3, segment_ptr=np.array([0, 2, 5, 6, 9]))
     corpus = design.corpus(np.array([0, 1, 1, 2, 0, 1, 0, 0, 2]))
-    predictive = SegmentsPredictive(
-        FrozenTopics(phi, np.ones((1, 2))), np.array([*hyper.values()]), model.seats
-    )
+    law = Sticks(*hyper.values(), truncation=0)
+    predictive = SegmentsPredictive(FrozenTopics(phi, np.ones((1, 2))), law, model.seats)
     predictive.check(corpus)
     seats, exact = model.seats(design), np.zeros(3)
     for d in (0, 2):

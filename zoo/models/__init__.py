@@ -22,6 +22,8 @@ from .hpyp import Hpyp as Hpyp
 from .pyp import Pyp as Pyp
 from .was import Was as Was
 from .sbp import Sbp as Sbp
+from .tjb_hdp import TjbHdp as TjbHdp
+from .mqr_hdp import MqrHdp as MqrHdp
 # isort: on
 
 MODELS: dict[str, type[Model]] = {

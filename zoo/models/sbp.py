@@ -8,12 +8,13 @@ from typing import Any, ClassVar, override
 import numpy as np
 from scipy.special import betaln
 
+from ...kernels.segments.particles import Sticks
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.segments import truncated
 from ..families.segments.family import SegmentsFamily
 from ..families.segments.kernels import sbp_kernels
-from ..families.segments.order import Seating, seating, sentence_starts
+from ..families.segments.order import Seating
 from ..families.segments.predictive import SegmentsPredictive
 from ..settings import option, setting
 from ..toolbox.stan_data import stan_priors
@@ -92,22 +93,15 @@ class Sbp(SegmentsFamily):
         super().__post_init__()
 
     @override
-    def seats(self, design: Design) -> Seating:
-        """See `SegmentsFamily.seats`; the order plays no part."""
-        lengths = np.asarray(design.doc_lengths)
-        return seating(
-            sentence_starts(design.segment_ptr, lengths, self.window, self.label), lengths, "reading"
-        )
-
-    @override
     def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
         return (0, self.n_dishes - 1) if name == "dish" else super().range_of_tokens(name, corpus)
 
     @override
     def draw_dishes(
         self, seats: Seating, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
-    ) -> np.ndarray:
-        return truncated.draw_dishes(seats, self.n_dishes, float(hyper["a"]), float(hyper["b"]), rng)
+    ) -> Latents:
+        a, b = float(hyper["a"]), float(hyper["b"])
+        return {"dish": truncated.draw_dishes(seats, self.n_dishes, a, b, rng)}
 
     @override
     def log_dishes(self, latents: Latents, seats: Seating) -> float:
@@ -122,17 +116,14 @@ class Sbp(SegmentsFamily):
         return dishes, np.array([self.log_dishes({"dish": row, **hyper}, seats) for row in dishes])
 
     @override
-    def new_sentence(self, in_dish: np.ndarray, latents: Latents) -> np.ndarray:
-        a, b, kappa = (float(latents[name]) for name in ("a", "b", "kappa"))
-        smoothed = np.full((self.n_dishes, self.n_topics), kappa)
-        smoothed[: len(in_dish)] += in_dish
-        weights = truncated.mean_weights(self.n_dishes, a, b)
-        return weights @ (smoothed / smoothed.sum(axis=1, keepdims=True))
+    def new_sentence(self, latents: Latents, seats: Seating) -> np.ndarray:
+        return np.append(truncated.mean_weights(self.n_dishes, float(latents["a"]), float(latents["b"])), 0.0)
 
     @override
     def predictive(self, latents: Latents, corpus: Corpus) -> SegmentsPredictive:
-        law = np.array([float(latents["a"]), float(latents["b"]), 0.0, float(latents["kappa"])])
-        return SegmentsPredictive(self.frozen_topics(latents, corpus), law, self.seats, self.n_dishes)
+        a, b, kappa = (float(latents[name]) for name in ("a", "b", "kappa"))
+        law = Sticks(a, b, 0.0, kappa, self.n_dishes)
+        return SegmentsPredictive(self.frozen_topics(latents, corpus), law, self.seats)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self, override
 
 import numpy as np
 
+from ...kernels.segments.particles import Sticks
 from ..contract import (
     Card,
     Design,
@@ -16,21 +17,17 @@ from ..contract import (
     Latents,
     Reference,
     Room,
-    Simulation,
 )
 from ..corpus import Corpus
 from ..families.segments import generator, reference
 from ..families.segments.family import SegmentsFamily
 from ..families.segments.kernels import was_kernels
-from ..families.segments.law import Tables, log_tables, partitions, tables_of
+from ..families.segments.law import Tables, listing, log_tables, partitions, tables_of
 from ..families.segments.order import ORDERS, Seating, seating, sentence_starts
 from ..families.segments.predictive import SegmentsPredictive
 from ..families.segments.reference import Rows
 from ..settings import Purpose, setting
 from ..toolbox.stan_data import stan_priors
-
-MOST_DRAWS = 1000
-"""Tries of a generator that keeps to limits by rejection."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +136,16 @@ class Was(SegmentsFamily):
         starts = sentence_starts(design.segment_ptr, lengths, self.window, self.label)
         return seating(starts, lengths, self.order)
 
-    def is_within_limits(self, tables: Tables) -> bool:
-        """Whether no sentence has more tables, and no document more dishes, than there may be."""
+    @property
+    @override
+    def limits(self) -> Mapping[str, int]:
+        return {"most_tables": self.most_tables, "most_dishes": self.most_dishes}
+
+    @override
+    def is_within_limits(self, latents: Latents, seats: Seating) -> bool:
+        return self._are_within_limits(tables_of(seats, latents["dish"]))
+
+    def _are_within_limits(self, tables: Tables) -> bool:
         most_dishes = int(np.bincount(tables.document, tables.is_new).max(initial=0))
         most_tables = int(tables.rank.max(initial=-1)) + 1
         return most_tables <= (self.most_tables or most_tables) and (
@@ -150,32 +155,14 @@ class Was(SegmentsFamily):
     @override
     def draw_dishes(
         self, seats: Seating, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
-    ) -> np.ndarray:
+    ) -> Latents:
         a, b, zeta = (float(hyper[name]) for name in ("a", "b", "zeta"))
-        return generator.draw_dishes(seats, a, b, zeta, rng)
-
-    @override
-    def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """See `Model.simulate`; what is beyond the limits is rejected, hyperparameters and all.
-
-        Raises
-        ------
-        ValueError
-            Hardly anything is within the limits.
-        """
-        for _ in range(MOST_DRAWS):
-            simulation = super().simulate(design, rng)
-            if self.is_within_limits(tables_of(self.seats(design), simulation.latents["dish"])):
-                return simulation
-        raise ValueError(
-            f"was: expected most_tables and most_dishes that such documents keep to, found "
-            f"{self.most_tables} and {self.most_dishes}: none of {MOST_DRAWS:,} draws does"
-        )
+        return {"dish": generator.draw_dishes(seats, a, b, zeta, rng)}
 
     @override
     def log_dishes(self, latents: Latents, seats: Seating) -> float:
         tables = tables_of(seats, latents["dish"])
-        if not self.is_within_limits(tables):
+        if not self._are_within_limits(tables):
             return -np.inf
         return float(log_tables(tables, *(float(latents[name]) for name in ("a", "b", "zeta"))).sum())
 
@@ -186,11 +173,9 @@ class Was(SegmentsFamily):
         return rows.dish, np.bincount(rows.tables.document, of_tables, minlength=len(rows.dish))
 
     @override
-    def new_sentence(self, in_dish: np.ndarray, latents: Latents) -> np.ndarray:
-        kappa, zeta = float(latents["kappa"]), float(latents["zeta"])
-        smoothed = in_dish + kappa
-        dishes = smoothed / smoothed.sum(axis=1, keepdims=True)
-        return (dishes.sum(axis=0) + zeta / self.n_topics) / (len(in_dish) + zeta)
+    def new_sentence(self, latents: Latents, seats: Seating) -> np.ndarray:
+        zeta, n_dishes = float(latents["zeta"]), latents["dish"].max(initial=-1) + 1
+        return np.append(np.ones(n_dishes), zeta) / (n_dishes + zeta)
 
     @override
     def predictive(self, latents: Latents, corpus: Corpus) -> SegmentsPredictive:
@@ -205,7 +190,7 @@ class Was(SegmentsFamily):
             raise ValueError(
                 "was: new documents are scored without limits; expected no most_tables, no most_dishes"
             )
-        law = np.array([float(latents[name]) for name in ("a", "b", "zeta", "kappa")])
+        law = Sticks(*(float(latents[name]) for name in ("a", "b", "zeta", "kappa")), truncation=0)
         return SegmentsPredictive(self.frozen_topics(latents, corpus), law, self.seats)
 
     @override
@@ -232,12 +217,12 @@ class Was(SegmentsFamily):
         )
 
     def _rows(self, corpus: Corpus, truncation: int) -> Rows:
-        seats = self.seats(Design.of(corpus))
-        return reference.rows_of(corpus, seats, self.most_tables, self.most_dishes or truncation, self.label)
+        limits = (self.most_tables, self.most_dishes or truncation)
+        return reference.rows_of(corpus, self.seats(Design.of(corpus)), listing, limits, self.label)
 
     def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         rows = self._rows(corpus, truncation)
-        return reference.program(rows, corpus.n_words, self.n_topics, self.hyperparameters())
+        return reference.program(rows, corpus.n_words, self.n_topics, self.hyperparameters(), _starts)
 
     def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         rows = reference.stan_rows(self._rows(corpus, truncation), corpus.n_words)
@@ -246,8 +231,8 @@ class Was(SegmentsFamily):
     def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        n_dishes = len(draw["dishes"]) // corpus.n_documents
-        return reference.latents_at(draw, self._rows(corpus, n_dishes), corpus, rng)
+        rows = self._rows(corpus, len(draw["dishes"]) // corpus.n_documents)
+        return reference.latents_at(draw, rows, corpus, self.hyperparameters(), _starts, rng)
 
     @override
     def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
@@ -261,3 +246,9 @@ class Was(SegmentsFamily):
             "counts of topics": 8 * self.n_topics * corpus.n_words,
             "dishes of the longest document": 12 * self.n_topics * longest,
         }
+
+
+def _starts(hyper: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Numbers that the law has products of; see `law.listing`."""
+    a, b, zeta = (hyper[name] for name in ("a", "b", "zeta"))
+    return zeta, zeta, a, b, a + b

@@ -1,14 +1,19 @@
 """Deliberately wrong kernels of the models of sentences; see `registry`."""
 
 from ....zoo.contract import Model
+from ....zoo.families.segments.urns import UrnFamily
+from ....zoo.models.mqr_hdp import MqrHdp
 from ....zoo.models.sbp import Sbp
+from ....zoo.models.tjb_hdp import TjbHdp
 from ....zoo.models.was import Was
 from ..patched import Change, Mutant
 
 
-def _mutant(name: str, file: str, find: str, replace: str, about: str, of: type[Model] = Was) -> Mutant:
+def _mutant(name: str, file: str, find: str, replace: str, about: str, *of: type[Model]) -> Mutant:
+    concerned = of or (Was,)
     change = Change(f"segments/{file}.py", find, replace)
-    return Mutant(f"{of.card.id}-{name}", (of,), change, about)
+    label = "urn" if concerned == (UrnFamily,) else concerned[0].card.id
+    return Mutant(f"{label}-{name}", concerned, change, about)
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -53,6 +58,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "        of_word /= document.dish_size[c] + n_topics * kappa\n",
         "        of_word /= document.dish_size[c] + kappa\n",
         "the normaliser of a dish has kappa instead of K kappa",
+        Was,
+        UrnFamily,
     ),
     _mutant(
         "seats-of-new",
@@ -137,5 +144,133 @@ MUTANTS: tuple[Mutant, ...] = (
         "                if 0 < c < n_dishes - 1:\n                    state.stick_size",
         "a and b are drawn without the first sticks",
         Sbp,
+    ),
+    _mutant(
+        "token-not-taken-out",
+        "urns",
+        "                    leave_seat(urn, tokens, dishes, i)\n",
+        "",
+        "the urn keeps the seat of a token while it is drawn anew",
+        UrnFamily,
+    ),
+    _mutant(
+        "topic-not-taken-out",
+        "urns",
+        "                    discount_topic(dishes, tokens.dish[i], tokens.topic[i])\n",
+        "",
+        "a dish keeps the topic of a token that leaves it",
+        UrnFamily,
+    ),
+    _mutant(
+        "popularity-forgotten",
+        "franchise",
+        "urn.own_count[c] + per_table * urn.served[c]",
+        "urn.own_count[c] + per_table * (urn.served[c] > 0)",
+        "a new table has any dish of the document as readily as any other",
+        TjbHdp,
+    ),
+    _mutant(
+        "gamma-forgotten",
+        "franchise",
+        "per_table = urn.gamma[0] / (urn.alpha[0] + urn.n_tables[0])",
+        "per_table = 1.0 / (urn.alpha[0] + urn.n_tables[0])",
+        "a new table has weight 1 instead of gamma",
+        TjbHdp,
+    ),
+    _mutant(
+        "tokens-for-tables",
+        "franchise",
+        "    if urn.table_size[t] == 0:\n        urn.table_dish[t] = c\n        urn.served[c] += 1\n",
+        "    urn.served[c] += 1\n    if urn.table_size[t] == 0:\n        urn.table_dish[t] = c\n",
+        "a token that joins a table counts as a table of its dish",
+        TjbHdp,
+    ),
+    _mutant(
+        "table-by-its-number",
+        "franchise",
+        "                weight = urn.table_size[t] * per_seat\n",
+        "                weight = per_seat\n",
+        "tables of one dish are joined whatever their size",
+        TjbHdp,
+    ),
+    _mutant(
+        "new-dish-of-table",
+        "franchise",
+        "np.log(urn.alpha[0]) if another",
+        "np.log(urn.alpha[0] + urn.n_tables[0]) if another",
+        "a table that moves gets a new dish with the weight of alpha and all tables",
+        TjbHdp,
+    ),
+    _mutant(
+        "gamma-by-dishes",
+        "franchise",
+        "        n_tables = urn.tables_noted.sum()\n",
+        "        n_tables = urn.dishes_noted.sum()\n",
+        "gamma is drawn given the number of dishes instead of tables",
+        TjbHdp,
+    ),
+    _mutant(
+        "alpha-by-tables",
+        "franchise",
+        "        n_dishes = urn.dishes_noted.sum()\n",
+        "        n_dishes = urn.tables_noted.sum()\n",
+        "alpha is drawn given the number of tables instead of dishes",
+        TjbHdp,
+    ),
+    _mutant(
+        "dishes-of-others",
+        "mixture",
+        "        elif urn.owner[c] == s:\n",
+        "        elif urn.owner[c] >= 0:\n",
+        "a token can have a dish that is another sentence's own",
+        MqrHdp,
+    ),
+    _mutant(
+        "one-restaurant",
+        "mixture",
+        "(1.0 - epsilon) / (urn.sizes[OWN] + alpha)",
+        "(1.0 - epsilon) / (urn.sizes[SHARED] + alpha)",
+        "a sentence's own dishes are normalised by the tokens at shared ones",
+        MqrHdp,
+    ),
+    _mutant(
+        "new-dishes-are-shared",
+        "mixture",
+        "urn.alpha[0] * (shared + own) if another",
+        "urn.alpha[0] * shared if another",
+        "a new dish has the weight of a shared one, and may yet be a sentence's own",
+        MqrHdp,
+    ),
+    _mutant(
+        "kinds-exchanged",
+        "mixture",
+        "        urn.local[i] = 0\n        return u * (both / shared)\n    urn.local[i] = 1\n",
+        "        urn.local[i] = 1\n        return u * (both / shared)\n    urn.local[i] = 0\n",
+        "a new dish is shared where it should be a sentence's own, and the other way round",
+        MqrHdp,
+    ),
+    _mutant(
+        "owner-without-others",
+        "mixture",
+        "    own = n * math.log1p(-epsilon) - log_rising(urn.sizes[OWN] + alpha, n)\n",
+        "    own = n * math.log1p(-epsilon) - log_rising(alpha, n)\n",
+        "whose a dish is does not depend on the sentence's other dishes",
+        MqrHdp,
+    ),
+    _mutant(
+        "epsilon-by-shared",
+        "mixture",
+        "        own = urn.epsilon_prior[1] + urn.own_noted.sum()\n",
+        "        own = urn.epsilon_prior[1]\n",
+        "epsilon is drawn as if no token were at a sentence's own dish",
+        MqrHdp,
+    ),
+    _mutant(
+        "alpha-by-shared",
+        "mixture",
+        "np.concatenate((urn.shared_noted, urn.own_noted))",
+        "urn.shared_noted",
+        "alpha is drawn without the sentences' own restaurants",
+        MqrHdp,
     ),
 )

@@ -31,7 +31,10 @@ from ...corpus import Corpus
 from ...settings import option, setting
 from ...toolbox.draws import draw_categorical, draw_dirichlet, draw_hyperparameter, draw_words
 from ...toolbox.laws import doc_topic_counts, log_sequences, topic_word_counts
-from .order import Seating
+from .order import Seating, seating, sentence_starts
+
+MOST_DRAWS = 1000
+"""Tries of a generator that keeps to limits by rejection."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +67,32 @@ class SegmentsFamily(Model):
     @property
     @override
     def dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        """See `Model.dimensions`; all but ``z`` that tokens have."""
         return {"dish": ("token",)}
 
-    @abstractmethod
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """What the law is conditioned on, by name; no limit at 0."""
+        return {}
+
     def seats(self, design: Design) -> Seating:
-        """Sentence of each token, and when it takes its seat; CorpusError where there are no sentences."""
+        """Sentence of each token, and when it takes its seat; CorpusError where there are no sentences.
+
+        Tokens are exchangeable unless a model has an order of its own.
+        """
+        lengths = np.asarray(design.doc_lengths)
+        starts = sentence_starts(design.segment_ptr, lengths, self.window, self.label)
+        return seating(starts, lengths, "reading")
+
+    def is_within_limits(self, latents: Latents, seats: Seating) -> bool:
+        """Whether the dishes keep to the limits."""
+        return True
 
     @abstractmethod
     def draw_dishes(
         self, seats: Seating, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
-    ) -> np.ndarray:
-        """Draw the dish of each token, int (N,)."""
+    ) -> Latents:
+        """Draw all that `dimensions` has, each int (N,)."""
 
     @abstractmethod
     def log_dishes(self, latents: Latents, seats: Seating) -> float:
@@ -85,14 +103,20 @@ class SegmentsFamily(Model):
         """All dishes of one short document, int (R, n), and the log probability of each, float (R,)."""
 
     @abstractmethod
-    def new_sentence(self, in_dish: np.ndarray, latents: Latents) -> np.ndarray:
-        """Topic proportions of the first token of one more sentence at the end of a document, float (K,).
+    def new_sentence(self, latents: Latents, seats: Seating) -> np.ndarray:
+        """Weights of the dishes of a document for the first token of one more sentence at its end.
 
         Parameters
         ----------
-        in_dish : int (L, K)
-            Tokens of each dish of the document and topic.
         latents : Latents
+            Tokens are those of the document.
+        seats : Seating
+            The same.
+
+        Returns
+        -------
+        float (L + 1,)
+            Of a new dish last.
         """
 
     @override
@@ -113,17 +137,31 @@ class SegmentsFamily(Model):
     ) -> Latents:
         """Draw ``dish`` and ``z`` given the hyperparameters."""
         seats = self.seats(design)
-        dish = self.draw_dishes(seats, hyper, rng)
-        of_corpus = dish_ids(seats, dish)
+        drawn = self.draw_dishes(seats, hyper, rng)
+        of_corpus = dish_ids(seats, drawn["dish"])
         n_dishes = int(of_corpus.max(initial=-1)) + 1
         phi = draw_dirichlet(np.full((n_dishes, self.n_topics), float(hyper["kappa"])), rng)
-        return {"z": draw_categorical(phi[of_corpus], rng), "dish": dish}
+        return {"z": draw_categorical(phi[of_corpus], rng)} | drawn
 
     @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
-        hyper = self.draw_hyperparameters(design, rng)
-        latents = self.draw_topics(design, hyper, rng) | hyper
-        return Simulation(latents, self.resample_data(latents, design, rng))
+        """See `Model.simulate`; what is beyond the limits is rejected, hyperparameters and all.
+
+        Raises
+        ------
+        ValueError
+            Hardly anything is within the limits.
+        """
+        seats = self.seats(design)
+        for _ in range(MOST_DRAWS):
+            hyper = self.draw_hyperparameters(design, rng)
+            latents = self.draw_topics(design, hyper, rng) | hyper
+            if self.is_within_limits(latents, seats):
+                return Simulation(latents, self.resample_data(latents, design, rng))
+        raise ValueError(
+            f"{self.label}: expected {' and '.join(self.limits)} that such documents keep to, found "
+            f"{' and '.join(map(str, self.limits.values()))}: none of {MOST_DRAWS:,} draws does"
+        )
 
     @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
@@ -134,14 +172,16 @@ class SegmentsFamily(Model):
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
         design = Design.of(corpus)
         self.seats(design)
-        unseated = np.full(corpus.n_tokens, -1)
-        return {"z": unseated, "dish": unseated.copy()} | self.draw_hyperparameters(design, rng)
+        unseated = {name: np.full(corpus.n_tokens, -1) for name in ("z", *self.dimensions)}
+        return unseated | self.draw_hyperparameters(design, rng)
 
     @override
     def start_at(self, labels: np.ndarray, corpus: Corpus, rng: np.random.Generator) -> Latents:
         """See `Model.start_at`; every document has one dish."""
         hyper = self.draw_hyperparameters(Design.of(corpus), rng)
-        return {"z": labels % self.n_topics, "dish": np.zeros_like(labels)} | hyper
+        return (
+            {"z": labels % self.n_topics} | {name: np.zeros_like(labels) for name in self.dimensions} | hyper
+        )
 
     def log_topics(self, latents: Latents, seats: Seating) -> float:
         """Log probability of ``z`` given the dishes, topic vectors integrated out."""
@@ -222,9 +262,11 @@ class SegmentsFamily(Model):
         predictive = np.zeros(len(probes.cells))
         for j, d in enumerate(probes.cells[:, 0]):
             own = slice(corpus.doc_ptr[d], corpus.doc_ptr[d + 1])
-            in_dish = np.zeros((dish[own].max(initial=-1) + 1, self.n_topics), np.int64)
-            np.add.at(in_dish, (dish[own], z[own]), 1)
-            predictive[j] = self.new_sentence(in_dish, latents) @ words[:, j]
+            of_tokens = {name: latents[name][own] for name in ("z", *self.dimensions)}
+            weights = self.new_sentence(latents | of_tokens, Seating(*(x[own] for x in seats)))
+            in_dish = np.full((weights.size, self.n_topics), float(latents["kappa"]))
+            np.add.at(in_dish, (dish[own], z[own]), 1.0)
+            predictive[j] = weights @ (in_dish / in_dish.sum(axis=1, keepdims=True)) @ words[:, j]
         n_dishes = np.unique(dish_ids(seats, dish)).size / max(np.unique(seats.document).size, 1)
         n_tables = np.unique(seats.sentence * (corpus.n_tokens + 1) + dish).size
         n_tables /= max(np.unique(seats.sentence).size, 1)

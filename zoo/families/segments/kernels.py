@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ....kernels.segments import franchise, mixture, sweeps, truncated, urns
 from ....kernels.segments import state as states
-from ....kernels.segments import sweeps, truncated
 from ....kernels.segments.state import SegmentsState, Tokens
 from ....kernels.segments.truncated import TruncatedState
+from ....kernels.segments.urns import UrnState
 from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
@@ -66,6 +67,66 @@ def sbp_kernels(room: Room) -> dict[str, Kernel]:
 
     about = "dish and topic of a token together, then neighbouring dishes exchanged"
     return {"blocked": Kernel(load, step, snapshot, own.check, own.sweep, about=about)}
+
+
+def tjb_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the sampler of franchises; see `Model.kernels_in`."""
+    own = room(franchise)
+
+    def make(tokens: Tokens, latents: Latents, most_dishes: int, hyper: dict[str, np.ndarray]) -> Any:
+        return own.make_franchise(tokens, latents["table"], most_dishes, **hyper)
+
+    def marks(state: UrnState) -> Latents:
+        return {"table": own.tables_by_first_token(state.urn, state.tokens)}
+
+    about = "dish, table and topic of a token together, then dishes of tables"
+    return {"blocked": _urn_kernel(room, make, marks, own.check, ("alpha", "gamma"), about)}
+
+
+def mqr_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the sampler of mixtures; see `Model.kernels_in`."""
+    own = room(mixture)
+
+    def make(tokens: Tokens, latents: Latents, most_dishes: int, hyper: dict[str, np.ndarray]) -> Any:
+        return own.make_mixture(tokens, latents["local"], most_dishes, **hyper)
+
+    def marks(state: UrnState) -> Latents:
+        return {"local": state.urn.local.astype(np.int64)}
+
+    about = "dish and topic of a token together, then whether dishes in one sentence are its own"
+    return {"blocked": _urn_kernel(room, make, marks, own.check, ("alpha", "epsilon"), about)}
+
+
+def _urn_kernel(
+    room: Room,
+    make: Callable[..., Any],
+    marks: Callable[[UrnState], Latents],
+    check: Callable[[UrnState], None],
+    hyper: tuple[str, ...],
+    about: str,
+) -> Kernel:
+    """Make the sampler of an urn, which `make` makes, and of which `marks` tells what is kept of seats."""
+    own_states, own = room(states), room(urns)
+
+    def load(latents: Latents, corpus: Corpus, model: Any) -> UrnState:
+        tokens, priors = _tokens(own_states, latents, corpus, model), prior_arrays(model)
+        urn = make(tokens, latents, model.most_dishes, own.hyperparameters(latents, priors, hyper))
+        return own.make_state(tokens, (model.n_topics, corpus.n_words), latents, priors, urn)
+
+    def snapshot(state: UrnState) -> Latents:
+        tokens = {
+            "z": state.tokens.topic.astype(np.int64),
+            "dish": own_states.dishes_by_first_time(state.tokens),
+        }
+        of_urn = {name: np.array(getattr(state.urn, name)[0]) for name in hyper}
+        smoothings = {name: np.array(getattr(state.smoothings, name)[0]) for name in ("kappa", "eta")}
+        return tokens | marks(state) | of_urn | smoothings
+
+    def step(rng: np.random.Generator, state: UrnState) -> UrnState:
+        own.sweep(rng, state)
+        return state
+
+    return Kernel(load, step, snapshot, check, own.sweep, about=about)
 
 
 def _tokens(own_states: Any, latents: Latents, corpus: Corpus, model: Any) -> Tokens:

@@ -18,6 +18,7 @@ from scipy.special import betaln
 
 from ...toolbox.enumeration import restricted_growth_strings
 from .order import Seating
+from .reference import Listing, rising
 
 
 class Tables(NamedTuple):
@@ -137,3 +138,23 @@ def _most_tables(tables: Tables, rows: int) -> np.ndarray:
     out = np.zeros(rows, np.int64)
     np.maximum.at(out, tables.document, tables.rank + 1)
     return out
+
+
+def listing(seats: Seating, most_tables: int, most_dishes: int) -> Listing:
+    """All dishes of one document for the references: powers of zeta, K + zeta, a + i, b + i and a + b + i."""
+    found = partitions(seats, most_tables, most_dishes)
+    tables, n_rows = found.tables, len(found.dish)
+
+    def products(n: np.ndarray) -> np.ndarray:
+        return rising(n, tables.document, n_rows)
+
+    offered = np.zeros((n_rows, int(tables.offered.max(initial=0)) + 1), np.int64)
+    np.add.at(offered, (tables.document, tables.offered), 1)
+    powers = (
+        products(tables.is_new.astype(int)),
+        -offered,
+        products(tables.size - 1),
+        products(tables.later),
+        -products(tables.size - 1 + tables.later),
+    )
+    return Listing({"dish": found.dish}, powers, np.zeros(n_rows))

@@ -20,17 +20,14 @@ class SegmentsPredictive(Predictive):
     Attributes
     ----------
     topics : FrozenTopics
-    law : float (4,)
-        a, b, zeta and kappa.
+    law : Sticks, Restaurants or SharedAndOwn
+        Of the dishes of a document.
     seats : (design) -> Seating
-    truncation : int
-        Dishes that all sentences of a document have; 0 where they open tables.
     """
 
     topics: FrozenTopics
-    law: np.ndarray
+    law: smc.Sticks | smc.Restaurants | smc.SharedAndOwn
     seats: Callable[[Design], Seating]
-    truncation: int = 0
 
     @override
     def check(self, documents: Corpus) -> None:
@@ -49,7 +46,7 @@ class SegmentsPredictive(Predictive):
         theta = np.empty((rest.n_documents, self.topics.words.shape[0]))
         word_topics = np.ascontiguousarray(self.topics.words.T)
         for d, document in enumerate(self._documents(observed)):
-            theta[d] = smc.next_sentence(rng, *document, word_topics, self.law, self.truncation, sweeps)
+            theta[d] = smc.next_sentence(rng, *document, word_topics, self.law, sweeps)
         return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], word_topics[rest.words]))
 
     @override
@@ -58,7 +55,7 @@ class SegmentsPredictive(Predictive):
         word_topics = np.ascontiguousarray(self.topics.words.T)
         return np.array(
             [
-                smc.log_probability(rng, *document, word_topics, self.law, self.truncation, particles)
+                smc.log_probability(rng, *document, word_topics, self.law, particles)
                 for document in self._documents(documents)
             ]
         )

@@ -1,15 +1,15 @@
 """References of models of sentences: the dishes of short documents enumerated, as data of the programs.
 
-Every value of a document's dishes is a row. Its log probability is a product of numbers of the row, which are
-data, and of logarithms that depend on hyperparameters alone (see `law`): of zeta; of K + zeta for each number
-K of dishes on offer; and, as ratios of beta functions are products, of a + i, b + i and a + b + i. Given
+Every value of a document's dishes is a row. Its log probability is a constant and a product of numbers of
+the row, which are data, and of logarithms that depend on hyperparameters alone: ratios of gamma and beta
+functions whose arguments differ by whole numbers are products of x, x + 1, ... for a few numbers x. Given
 dishes, a token of word w at dish l has probability ``sum_k phi_dlk lambda_kw``; so a row also has how often
 each word occurs at each dish.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +17,28 @@ import numpy as np
 from ...contract import Hyperparameter, Latents
 from ...corpus import Corpus, CorpusError
 from ...toolbox.draws import draw_categorical
-from .law import Tables, partitions
 from .order import Seating
 
 MOST_ROWS = 100_000
 """Of all documents together."""
+
+
+class Listing(NamedTuple):
+    """All dishes that the tokens of one document can have.
+
+    Attributes
+    ----------
+    tokens : dict of str to int (R, n)
+        By name of the latent, in the order of the corpus; ``dish`` is one.
+    powers : tuple of int (R, .)
+        By kind of logarithm, see `Rows.law`.
+    log_constant : float (R,)
+        What no hyperparameter has a part in.
+    """
+
+    tokens: dict[str, np.ndarray]
+    powers: tuple[np.ndarray, ...]
+    log_constant: np.ndarray
 
 
 class Rows(NamedTuple):
@@ -31,39 +48,55 @@ class Rows(NamedTuple):
     ----------
     first : int (D + 1,)
         Document d has rows ``first[d]:first[d + 1]``.
-    dishes : tuple of int (rows, n)
-        Of each document, in the order of the corpus.
+    tokens : tuple of dict of str to int (rows, n)
+        Of each document, as `Listing` has them.
     law : int (R, sum of widths)
         What the logarithms are multiplied by.
-    widths : tuple of int (5,)
-        Columns of `law` for zeta, for K + zeta from K = 0 on, and for a + i, b + i, a + b + i from i = 0 on.
+    widths : tuple of int
+        Columns of `law` by kind: those of x, x + 1, ... for each of the numbers x that a model has.
+    log_constant : float (R,)
     words : int (R, L V)
         How often each word occurs at each dish.
     """
 
     first: np.ndarray
-    dishes: tuple[np.ndarray, ...]
+    tokens: tuple[dict[str, np.ndarray], ...]
     law: np.ndarray
     widths: tuple[int, ...]
+    log_constant: np.ndarray
     words: np.ndarray
 
-    def log_factors(self, xp: Any, a: Any, b: Any, zeta: Any) -> Any:
-        """Logarithms that `law` multiplies, in the order of its columns; `xp` is NumPy, or JAX's."""
-        starts = (zeta, zeta, a, b, a + b)
-        return xp.concatenate(
-            [xp.log(xp.arange(n) + start) for n, start in zip(self.widths, starts, strict=True)]
-        )
+    def log_law(self, xp: Any, starts: Sequence[Any], own: slice = slice(None)) -> Any:
+        """Log probabilities of rows at the numbers that the model has; `xp` is NumPy, or JAX's."""
+        factors = [xp.log(xp.arange(n) + x) for n, x in zip(self.widths, starts, strict=True)]
+        return self.log_constant[own] + self.law[own] @ xp.concatenate(factors)
 
 
-def rows_of(corpus: Corpus, seats: Seating, most_tables: int, most_dishes: int, label: str) -> Rows:
-    """Enumerate the dishes of all documents; at most `most_dishes` a document, and so many tables a sentence.
+def rows_of(
+    corpus: Corpus,
+    seats: Seating,
+    listing: Callable[..., Listing],
+    limits: tuple[int, ...],
+    label: str,
+) -> Rows:
+    """Enumerate the dishes of all documents.
+
+    Parameters
+    ----------
+    corpus, seats
+    listing : (seats, *limits) -> Listing
+        Of one document.
+    limits : tuple of int
+        The last is how many dishes a document may have.
+    label : str
+        Of the model, for the error.
 
     Raises
     ------
     CorpusError
         A document has too many tokens.
     """
-    numbers = np.array([_number_of_rows(int(n), most_dishes) for n in corpus.doc_lengths])
+    numbers = np.array([_number_of_rows(int(n), limits[-1]) for n in corpus.doc_lengths])
     if numbers.sum() > MOST_ROWS:
         longest = int(np.argmax(numbers))
         raise CorpusError(
@@ -72,7 +105,7 @@ def rows_of(corpus: Corpus, seats: Seating, most_tables: int, most_dishes: int, 
         )
     key = (tuple(corpus.words.tolist()), tuple(corpus.doc_ptr.tolist()), corpus.n_words)
     places = (tuple(seats.sentence.tolist()), tuple(seats.time.tolist()))
-    return _rows(*key, *places, most_tables, most_dishes)
+    return _rows(*key, *places, listing, limits)
 
 
 def _number_of_rows(n_tokens: int, most_dishes: int) -> int:
@@ -92,51 +125,50 @@ def _rows(
     n_words: int,
     sentence: tuple[int, ...],
     time: tuple[int, ...],
-    most_tables: int,
-    most_dishes: int,
+    listing: Callable[..., Listing],
+    limits: tuple[int, ...],
 ) -> Rows:
     all_seats = Seating(np.zeros(len(words), np.int64), np.array(sentence, int), np.array(time, int))
     found = [
-        partitions(Seating(*(x[start:end] for x in all_seats)), most_tables, most_dishes)
-        for start, end in pairwise(doc_ptr)
+        listing(Seating(*(x[start:end] for x in all_seats)), *limits) for start, end in pairwise(doc_ptr)
     ]
-    dishes = tuple(one.dish for one in found)
-    first = np.concatenate([[0], np.cumsum([len(rows) for rows in dishes])])
-    tables = [
-        one.tables._replace(document=one.tables.document + at) for one, at in zip(found, first, strict=False)
-    ]
-    joined = Tables(*(np.concatenate(parts) for parts in zip(*tables, strict=True)))
-    law, widths = _features(joined, int(first[-1]))
-    emitted = np.zeros((int(first[-1]), most_dishes * n_words), np.int64)
-    for rows, at, start in zip(dishes, first[:-1], doc_ptr[:-1], strict=True):
-        row, token = np.indices(rows.shape)
-        own = np.array(words[start : start + rows.shape[1]], int)
-        np.add.at(emitted, (at + row, rows * n_words + own[token]), 1)
-    return Rows(first, dishes, law, widths, emitted)
+    tokens = tuple(one.tokens for one in found)
+    first = np.concatenate([[0], np.cumsum([len(one.log_constant) for one in found])])
+    kinds = [_joined(parts) for parts in zip(*(one.powers for one in found), strict=True)]
+    emitted = np.zeros((int(first[-1]), limits[-1] * n_words), np.int64)
+    for of_document, at, start in zip(tokens, first[:-1], doc_ptr[:-1], strict=True):
+        dish = of_document["dish"]
+        row, token = np.indices(dish.shape)
+        own = np.array(words[start : start + dish.shape[1]], int)
+        np.add.at(emitted, (at + row, dish * n_words + own[token]), 1)
+    return Rows(
+        first,
+        tokens,
+        np.hstack(kinds).astype(np.int64),
+        tuple(kind.shape[1] for kind in kinds),
+        np.concatenate([one.log_constant for one in found]),
+        emitted,
+    )
 
 
-def _features(tables: Tables, n_rows: int) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Count what the logarithms are multiplied by, and how many there are of each kind; see `Rows`."""
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Rows of all documents, with as many columns as the widest has."""
+    width = max(part.shape[1] for part in parts)
+    return np.vstack([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])
 
-    def by_row(values: np.ndarray) -> np.ndarray:
-        return np.bincount(tables.document, values, minlength=n_rows)
 
-    def rising(n: np.ndarray) -> list[np.ndarray]:
-        return [by_row(n > i) for i in range(int(n.max(initial=0)))]
-
-    offers = [by_row(tables.offered == k) for k in range(int(tables.offered.max(initial=0)) + 1)]
-    parts = [
-        [by_row(tables.is_new)],
-        [-times for times in offers],
-        rising(tables.size - 1),
-        rising(tables.later),
-        [-times for times in rising(tables.size - 1 + tables.later)],
-    ]
-    return np.column_stack(list(chain(*parts))).astype(np.int64), tuple(map(len, parts))
+def rising(n: np.ndarray, row: np.ndarray, n_rows: int) -> np.ndarray:
+    """Powers of x, x + 1, ... in the product of all x (x + 1) ... (x + n - 1) of a row, int (R, most)."""
+    out = [np.bincount(row[n > i], minlength=n_rows) for i in range(int(n.max(initial=0)))]
+    return np.array(out, np.int64).reshape(-1, n_rows).T
 
 
 def program(
-    rows: Rows, n_words: int, n_topics: int, hyper: Mapping[str, Hyperparameter]
+    rows: Rows,
+    n_words: int,
+    n_topics: int,
+    hyper: Mapping[str, Hyperparameter],
+    starts: Callable[[Mapping[str, Any]], Sequence[Any]],
 ) -> Callable[[], None]:
     """NumPyro program; its sites are ``dishes`` (D L, K), ``phi`` (K, V) and the hyperparameters.
 
@@ -144,9 +176,11 @@ def program(
     ----------
     rows : Rows
     n_words, n_topics : int
-    hyper : mapping of str to float or Gamma
+    hyper : mapping of str to float or Prior
+    starts : (values of hyperparameters) -> numbers
+        See `Rows.widths`.
     """
-    n_documents = len(rows.dishes)
+    n_documents = len(rows.tokens)
     n_dishes = rows.words.shape[1] // n_words
 
     def numpyro_program() -> None:
@@ -156,48 +190,57 @@ def program(
 
         from ...toolbox import blocks
 
-        a, b, zeta = (blocks.hyperparameter(name, hyper[name]) for name in ("a", "b", "zeta"))
-        log_kappa, log_eta = (blocks.log_hyperparameter(name, hyper[name]) for name in ("kappa", "eta"))
+        smoothings = ("kappa", "eta")
+        at = starts(
+            {name: blocks.hyperparameter(name, hyper[name]) for name in hyper if name not in smoothings}
+        )
+        log_kappa, log_eta = (blocks.log_hyperparameter(name, hyper[name]) for name in smoothings)
         log_dishes = blocks.log_dirichlet("dishes", log_kappa, (n_documents * n_dishes, n_topics))
         log_phi = blocks.log_dirichlet("phi", log_eta, (n_topics, n_words))
-        factors = rows.log_factors(jnp, a, b, zeta)
+        log_law = rows.log_law(jnp, at)
         log_words = logsumexp(log_dishes[:, :, None] + log_phi, axis=1).reshape(n_documents, -1)
         for d in range(n_documents):
             own = slice(rows.first[d], rows.first[d + 1])
-            log_p = rows.law[own] @ factors + rows.words[own] @ log_words[d]
-            numpyro.factor(f"words {d}", logsumexp(log_p))
+            numpyro.factor(f"words {d}", logsumexp(log_law[own] + rows.words[own] @ log_words[d]))
 
     return numpyro_program
 
 
 def stan_rows(rows: Rows, n_words: int) -> dict[str, Any]:
-    """Return what the Stan program asks for but hyperparameters and the number of topics."""
+    """Return what a Stan program asks for but hyperparameters and the number of topics."""
     return {
-        "D": len(rows.dishes),
+        "D": len(rows.tokens),
         "V": n_words,
         "L": rows.words.shape[1] // n_words,
         "R": len(rows.law),
         "widths": list(rows.widths),
         "first_row": rows.first + 1,
         "law": rows.law,
+        "log_constant": rows.log_constant,
         "words": rows.words,
     }
 
 
 def latents_at(
-    draw: Mapping[str, np.ndarray], rows: Rows, corpus: Corpus, rng: np.random.Generator
+    draw: Mapping[str, np.ndarray],
+    rows: Rows,
+    corpus: Corpus,
+    hyper: Iterable[str],
+    starts: Callable[[Mapping[str, Any]], Sequence[Any]],
+    rng: np.random.Generator,
 ) -> Latents:
     """Draw dishes and topics of tokens given the parameters at one draw."""
-    factors = rows.log_factors(np, *(float(draw[name]) for name in ("a", "b", "zeta")))
+    values = {name: np.asarray(draw[name]) for name in hyper}
+    log_law = rows.log_law(np, starts({name: float(value) for name, value in values.items()}))
     dishes = draw["dishes"].reshape(corpus.n_documents, -1, draw["phi"].shape[0])
-    dish, z = np.zeros(corpus.n_tokens, np.int64), np.zeros(corpus.n_tokens, np.int64)
+    out = {name: np.zeros(corpus.n_tokens, np.int64) for name in ("z", *rows.tokens[0])}
     for d in np.flatnonzero(corpus.doc_lengths):
         own, tokens = slice(rows.first[d], rows.first[d + 1]), slice(corpus.doc_ptr[d], corpus.doc_ptr[d + 1])
         log_words = np.log(dishes[d] @ draw["phi"]).ravel()
-        log_p = rows.law[own] @ factors + rows.words[own] @ log_words
+        log_p = log_law[own] + rows.words[own] @ log_words
         row = draw_categorical(np.exp(log_p - log_p.max())[None], rng)[0]
-        dish[tokens] = rows.dishes[d][row]
-        weights = dishes[d][dish[tokens]] * draw["phi"].T[corpus.words[tokens]]
-        z[tokens] = draw_categorical(weights, rng)
-    hyper = {name: np.asarray(draw[name]) for name in ("a", "b", "zeta", "kappa", "eta")}
-    return {"z": z, "dish": dish} | hyper
+        for name, values_of_rows in rows.tokens[d].items():
+            out[name][tokens] = values_of_rows[row]
+        weights = dishes[d][out["dish"][tokens]] * draw["phi"].T[corpus.words[tokens]]
+        out["z"][tokens] = draw_categorical(weights, rng)
+    return out | values
