@@ -73,7 +73,7 @@ def blind(monkeypatch):
 
 def test_mutants_that_survive(run, tmp_path, blind):
     blind("passed")
-    command = ("validate", "hdp", "--rung", "joint", "--mutants", "--out", tmp_path)
+    command = ("validate", "hdp", "--rung", "oracle", "--mutants", "--out", tmp_path)
     result = run(*command, "--json")
     assert result.exit_code == 1
     found = json.loads(result.stdout)
