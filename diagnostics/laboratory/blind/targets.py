@@ -38,6 +38,9 @@ ASIDE = ("check", "_check", "memory_of", "LARGEST", "LEAST", "MOST", "POSITIVE",
 OUTSIDE = ("tests/golden", "tests/fuzz", "tests/cli", "tests/test_", "tests/models", "tests/diagnostics")
 """Tests that say nothing of the law of a model, or not of this one; golden draws notice any change at all."""
 
+OF_EVERY_MODEL = ("tests/models/test_models.py", "tests/models/test_quantities.py")
+"""Files whose tests are named after the models that they are about."""
+
 STAN = "tests/zoo/test_stan.py"
 OF_REFERENCES = re.compile("stan|bridge|references")
 """Tests of the Stan programs, and names of all files with tests of references."""
@@ -295,14 +298,14 @@ class PackageModel(Target):
             file = path.relative_to(closure.PACKAGE).as_posix()
             if file == f"tests/models/test_{own}.py":
                 found.append(_pytest(file, "", _is_python))
-            elif file == "tests/models/test_models.py":
+            elif file in OF_EVERY_MODEL:
                 found.append(_pytest(file, chosen, _is_python))
             elif OF_REFERENCES.search(path.name):
                 one = "".join(f" and twins and {engine.name}" for engine in engines()[:1])
                 found.append(_pytest(file, chosen + (one if file == STAN else ""), _is_of_references))
+                found.append(_pytest(file, " and ".join(f"not {name}" for name in MODELS), _names(path)))
             elif not file.startswith(OUTSIDE):
-                named = _imported(path.read_text(encoding="utf-8"))
-                found.append(_pytest(file, "", lambda m, named=named: _module(m) in named))
+                found.append(_pytest(file, "", _names(path)))
         return found
 
 
@@ -327,6 +330,12 @@ def _runs(module: str, owner: str, method: str, mro: Sequence[type]) -> bool:
 def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool]) -> Trial:
     options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no")
     return Trial(file, ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ())), sees)
+
+
+def _names(test: Path) -> Callable[[Mutation], bool]:
+    """Whether a test names the module that is changed."""
+    named = _imported(test.read_text(encoding="utf-8"))
+    return lambda mutation: _module(mutation) in named
 
 
 def _module(mutation: Mutation) -> str:

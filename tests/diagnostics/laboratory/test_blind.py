@@ -141,8 +141,15 @@ def test_what_of_a_model_can_be_changed():
     assert {"joint", "sequential"} <= seen["crt_by_jumps"]
     assert "joint" not in seen["lda.stan"]
     assert "tests/zoo/test_stan.py" in seen["lda.stan"]
-    assert "tests/models/test_models.py" in seen["documents"]
+    assert {"tests/models/test_models.py", "tests/models/test_quantities.py"} <= seen["documents"]
     assert not any(name.startswith("tests/golden") for name in seen["crt_by_jumps"])
+
+
+def test_blocks_of_references_are_put_before_tests_of_no_model():
+    target = PackageModel("hdp")
+    sticks = next(site[0] for site in target.sites if site[0].definition == "StickWeights.sample")
+    of_no_model = [trial for trial in target.trials() if "not hdp" in " ".join(trial.arguments)]
+    assert any(trial.sees(sticks) for trial in of_no_model)
 
 
 def test_names_of_failed_tests_may_have_spaces():
