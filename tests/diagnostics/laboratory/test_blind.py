@@ -49,6 +49,23 @@ def test_methods_that_never_run_are_left_alone():
     assert Name("zoo.families.lda.family", "LdaFamily.documents_at") in found  # which `Lda` calls
 
 
+@pytest.mark.parametrize(
+    ("model", "runs", "never"), [("hpyp", "same", "associated"), ("tpyp", "associated", "same")]
+)
+def test_kernels_for_the_states_of_other_models_are_left_alone(model, runs, never):
+    found = {
+        name.name for name in PackageModel(model).definitions if name.module == "kernels.pitman_yor.state"
+    }
+    assert {f"_{part}_{runs}" for part in ("keep", "drop", "rename")} <= found
+    assert not any(name.endswith(f"_{never}") for name in found)
+
+
+def test_kernels_for_what_is_made_on_the_way_are_not():
+    found = PackageModel("hpyp").definitions
+    assert Name("kernels.pitman_yor.explicit", "_serve_later") in found  # of a KnownBase, which a sweep makes
+    assert Name("kernels.pitman_yor.tokens", "_serve") in found
+
+
 def test_what_can_be_changed_in_python():
     found = changed(python_sites("a.py", BYTES))
     assert {
