@@ -56,7 +56,10 @@ MOST_TOKENS = 32
 """That a proposal goes through, on average, with each scan."""
 
 SCANS = 64
-"""Of a launch. With 32, large topics of long documents split half as often a second."""
+"""Of a launch. With 32, large topics may take twice as long to split."""
+
+TOKENS_A_SCAN = 4
+"""Of small topics, whose launches are shorter."""
 
 LEAST = 1e-200
 """Products of probabilities become logarithms before they are smaller, or larger than its inverse."""
@@ -278,7 +281,7 @@ def launch(rng, tokens, documents, halves, eta, n, a, b):
     halves.log_share[:] = math.log(0.5)
     halves.prior[:] = 0.5 * halves.both[:-1]
     put_at_random(rng, tokens, halves, n, a, b)
-    for _ in range(SCANS):
+    for _ in range(min(SCANS, 1 + n // TOKENS_A_SCAN)):
         scan(rng, tokens, halves, eta, n, a, b, -1)
         seat_halves(rng, tokens, documents, halves, n)
         share_sticks(rng, documents, halves, True)
@@ -384,7 +387,7 @@ def half_pass(rng, tokens, documents, topics):
     Returns False, with nothing done, if the arrays over topics need more room. Mutates all arguments.
     """
     n_tokens = tokens.topic.size
-    n_proposals = -(-n_tokens // TOKENS_A_PROPOSAL)
+    n_proposals = 2 + n_tokens // TOKENS_A_PROPOSAL
     if topics.n_topics[0] + n_proposals >= documents.prior.shape[1]:
         return False
     halves = empty_halves(tokens, documents, topics)

@@ -190,22 +190,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "the density of two sticks lacks the Jacobian and the prior of their shares",
     ),
     _halves(
-        "launch-remembers",
-        "halves.side[j] = 0 if rng.random() < 0.5 else 1",
-        "halves.side[j] = 0 if tokens.topic[i] == tokens.topic[a] else 1",
-        "a launch begins at the topics of the tokens, which a proposal changes",
-    ),
-    _halves(
         "sides-not-weighed",
         "log_a -= scan(rng, tokens, halves, eta, n, a, b, -1 if splits else one)",
         "scan(rng, tokens, halves, eta, n, a, b, -1 if splits else one)",
         "the probability of the sides that were drawn is left out",
-    ),
-    _halves(
-        "shares-drawn-anew",
-        "log_a = share_sticks(rng, documents, halves, splits)",
-        "log_a = share_sticks(rng, documents, halves, True)",
-        "a merge weighs shares that it draws, not those of its topics",
     ),
     _halves(
         "way-back-forgotten", "log_a if splits else -log_a", "log_a if splits else 0.0",
@@ -218,8 +206,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "the probability of a word in both halves together counts one of them only",
     ),
     _halves(
-        "anchor-drawn", "if i in (a, b):", "if i == a:",
-        "one of the anchors is drawn too, so that a split may leave both in one half",
+        "normalisers-forgotten",
+        "half / both * (smoothing + total[0] + total[1]) / (smoothing + total[side])",
+        "half / both",
+        "the probabilities of words, there and together, lack their normalisers",
     ),
     _halves(
         "task-prior-forgotten", "log_beta(s0 + t0, s1 + t1) - log_beta(s0, s1)", "log_beta(s0 + t0, s1 + t1)",

@@ -15,9 +15,14 @@ from scipy.stats import beta
 ALL_UNIFORMS = 1000
 SHORT = Change("hdp/halves.py", "SCANS = 64", "SCANS = 2")
 CHANGE = {m.id.removeprefix("halves-"): m.change for m in MUTANTS if m.id.startswith("halves-")}
-CHANGE["size-of-one"] = Change(  # topics of the laboratory are too small to wait
-    "hdp/halves.py", "        size += topics.total[other]\n", "        size += 0\n"
-)
+CHANGE |= {  # the laboratory's topics are so small that launches forget where they began, and none waits
+    "launch-remembers": Change(
+        "hdp/halves.py",
+        "halves.side[j] = 0 if rng.random() < 0.5 else 1",
+        "halves.side[j] = 0 if tokens.topic[i] == tokens.topic[a] else 1",
+    ),
+    "size-of-one": Change("hdp/halves.py", "size += topics.total[other]", "size += 0"),
+}
 CORPUS = Design(np.array([5, 4, 1, 3]), n_words=4, group=np.array([1, 0, 1, 0])).corpus(
     np.array([0, 0, 1, 2, 3, 2, 1, 2, 0, 3, 0, 2, 3])
 )
