@@ -315,6 +315,26 @@ class Corpus:
             segment_ptr=None if self.segment_ptr is None else np.unique(n_before[self.segment_ptr]),
         )
 
+    def of_sentences(self) -> "Corpus":
+        """Corpus whose documents are the sentences of this one, each with all that is known of its document.
+
+        A model that knows of no sentences says of each then what it says of documents: `focused` is the IBP
+        compound Dirichlet process of sentences. Tokens stay in their order, documents without any are gone.
+
+        Raises
+        ------
+        CorpusError
+            The corpus has no sentences.
+        """
+        sentences = np.unique(self.segment_of, return_index=True)[1]
+        document = self.doc_of[sentences]
+        return replace(
+            self,
+            doc_ptr=np.append(sentences, self.n_tokens),
+            group=None if self.group is None else self.group[document],
+            covariates={name: values[document] for name, values in self.covariates.items()},
+        )
+
     def flag(self, name: str) -> np.ndarray:
         """Covariate that is true or false, or 1 or 0, of each document, bool (D,).
 
