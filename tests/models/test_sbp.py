@@ -144,7 +144,7 @@ def test_reference_is_the_sum_over_dishes_and_topics():
 
 
 def test_sentences_and_two_dishes_are_needed():
-    with pytest.raises(CorpusError, match="sbp: expected a corpus with sentences"):
+    with pytest.raises(CorpusError, match="sbp: expected sentences, found none"):
         get("sbp").initial_latents(Corpus([0], [0, 1]), np.random.default_rng(0))
     with pytest.raises(ValueError, match="sbp: n_dishes: expected a whole number, 2 or more, found 1"):
         get("sbp", n_dishes=1)

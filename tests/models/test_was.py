@@ -209,7 +209,9 @@ def test_joint_density_is_that_of_its_parts():
 
 def test_sentences_are_needed():
     corpus = Corpus([0, 1, 0], [0, 3])
-    message = r"was: expected a corpus with sentences \(segment_ptr\), found none; read the text with its"
+    message = (
+        "was: expected sentences, found none: read text with --sentences lines .* such as --set window=20"
+    )
     for call in (
         lambda: get("was").initial_latents(corpus, np.random.default_rng(0)),
         lambda: get("was").reference.numpyro(corpus, 3),

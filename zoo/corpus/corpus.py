@@ -26,6 +26,7 @@ from .fields import (
     as_text,
     as_word_ids,
     frozen,
+    no_sentences,
 )
 from .texts import tokens_of_texts
 
@@ -235,10 +236,7 @@ class Corpus:
             The corpus has no sentences; says how to get them.
         """
         if self.segment_ptr is None:
-            raise CorpusError(
-                "corpus: expected sentences, found none: read text with --sentences lines where a line is "
-                "one, or with --sentences en to have those of English text found"
-            )
+            raise no_sentences("corpus")
         return frozen(np.repeat(np.arange(self.n_segments), np.diff(self.segment_ptr)))
 
     @cached_property
