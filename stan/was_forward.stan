@@ -5,6 +5,7 @@
 functions {
 #include functions/dirichlet.stan
 #include functions/segments.stan
+#include functions/lattice.stan
 }
 data {
   int<lower=1> D; // documents
