@@ -1,6 +1,6 @@
 """The sandwich: whether HDP chains from two sides agree, with and without moves of tables and topics.
 
-    python -m benchmarks.mixing simulated:20 web_snippets:60
+    python -m benchmarks.mixing simulated:20 web_snippets:40
 
 Of each sampler of `hdp` there are four chains, two from one topic and two from a topic a document, each of so
 many CPU-seconds; what they say is taken from the second half of these. On real corpora hyperparameters are
@@ -162,7 +162,7 @@ Topics and log joint are means. Perplexity is that of held-out documents by comp
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "corpora", nargs="*", default=[f"{SIMULATED}:20", f"{CORPUS.stem}:60"], metavar="NAME:SECONDS"
+        "corpora", nargs="*", default=[f"{SIMULATED}:20", f"{CORPUS.stem}:40"], metavar="NAME:SECONDS"
     )
     budgets = {}
     for word in parser.parse_args().corpora:
