@@ -1,0 +1,351 @@
+"""Hierarchical Dirichlet scaling processes: documents whose labels scale their topics."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from numbers import Integral
+from typing import Any, ClassVar, override
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+from scipy.stats import entropy
+
+from ....kernels.toolbox.sides import State
+from ...contract import Design, Gamma, Hyperparameter, Kernel, Latents, Probes, Quantities, Room, WordCounts
+from ...corpus import Corpus
+from ...settings import setting
+from ...toolbox.draws import draw_categorical, log_gamma
+from ...toolbox.enumeration import restricted_growth_strings
+from ...toolbox.laws import by_first_appearance
+from ..hdp.sticks import log_gem
+from ..topics import Dirichlet, TopicSide
+from ..two_sided import TwoSidedModel
+from . import marginal, reference
+from .kernels import scaling_kernels
+from .labels import Column, Labelled, columns_of, distinct_rows, label_matrix
+from .laws import ScaleLaw
+
+LEFTOVER = 1e-12
+"""Sticks are broken until less than this is left."""
+
+DRAWS, DRAWS_OF_MANY = 2_000_000, 10_000
+"""Simulated proportions behind a marginal probability; few where hyperparameters are sampled as well."""
+
+ERRATA = (
+    "The paper's alpha and beta are gamma and alpha here, as in `hdp`, which this is where no document has "
+    "a label.",
+    "Equation 9: the atoms are pairs of a topic and its w, and the process is drawn from G_0, as Equation 7 "
+    "has it.",
+    "The paper has mean-field variational inference alone. Here is an exact sampler, of the model without a "
+    "limit to the number of topics up to 1e-12 of weight, or with one.",
+    "Equations 30 and 38, the gradients of V: log pi in the place of log w, and pi in that of log pi. "
+    "Equation 37 has the mean of log s for that of 1 / s. Updates as printed can lower the bound.",
+    "Equation 39: the proportions of a new document depend on w as well.",
+)
+"""Of the paper; also where this package departs from it."""
+
+
+@dataclass(frozen=True)
+class ScalingFamily(TwoSidedModel):
+    """Base of the hierarchical Dirichlet scaling processes; a subclass has the law of the log scales."""
+
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
+    why_only: ClassVar[str] = "its sampler moves tokens between symmetric Dirichlet topics, and no others"
+    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "log_scale", "gamma", "alpha")
+    stan_program: ClassVar[str] = "hdsp"
+    has_numbers: ClassVar[bool] = False
+
+    gamma: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=1.1, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
+    )
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.4, benchmark=10.0)
+    topics: TopicSide = Dirichlet()
+    n_topics: int = 0
+
+    def __post_init__(self):
+        value = self.n_topics
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
+            raise ValueError(
+                f"{self.label}: n_topics: expected a whole number, 0 for no limit, found {value!r}"
+            )
+        object.__setattr__(self, "n_topics", int(value))
+        super().__post_init__()
+
+    @property
+    @abstractmethod
+    def law(self) -> ScaleLaw:
+        """Law of the log scales."""
+
+    @property
+    @abstractmethod
+    def asked_labels(self) -> str:
+        """Which covariates are labels; see `labels.asked_for`."""
+
+    def columns(self, corpus: Labelled) -> tuple[Column, ...]:
+        """Labels that documents of a corpus, or a design, can have: the axis ``label``."""
+        return columns_of(self.asked_labels, corpus, self.label, has_numbers=self.has_numbers)
+
+    def label_rows(self, corpus: Labelled, n_documents: int) -> tuple[Any, np.ndarray]:
+        """Distinct rows of labels, sparse float (R, J), and the row of each document, int (D,)."""
+        return distinct_rows(label_matrix(self.columns(corpus), corpus, self.label, n_documents))
+
+    def log_scales_of(self, log_scale: np.ndarray, corpus: Labelled, n_documents: int) -> np.ndarray:
+        """Log scales of documents, log s = sum_j r_dj log_scale_jk, float (D, K)."""
+        rows, of_document = self.label_rows(corpus, n_documents)
+        return (rows @ log_scale)[of_document]
+
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"root": ("stick",), "log_scale": ("label", "represented"), "u": ("document",)}
+
+    @property
+    @override
+    def opens_topics(self) -> bool:
+        return self.n_topics == 0
+
+    @override
+    def most_topics(self, design: Design) -> int:
+        return self.n_topics or int(np.sum(design.doc_lengths))
+
+    @override
+    def n_topics_of(self, latents: Latents) -> int:
+        return latents["root"].size - 1
+
+    def draw_sticks(self, gamma: float, rng: np.random.Generator) -> np.ndarray:
+        """Draw the root (K + 1,), the last entry being all that is left."""
+        sticks: list[float] = []
+        rest = 1.0
+        while len(sticks) < self.n_topics - 1 or (not self.n_topics and rest > LEFTOVER):
+            share = rng.beta(1.0, gamma)
+            sticks.append(rest * share)
+            rest *= 1.0 - share
+        return np.array([*sticks, rest, 0.0] if self.n_topics else [*sticks, rest])
+
+    def draw_topics(
+        self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
+    ) -> Latents:
+        """Break sticks, draw scales, proportions and topics.
+
+        Without a limit to their number, topics are numbered by first appearance, those without tokens last.
+        """
+        lengths = np.asarray(design.doc_lengths)
+        root = self.draw_sticks(float(hyper["gamma"]), rng)
+        shapes = float(hyper["alpha"]) * root[:-1]
+        log_scale = self.law.draw(rng, (len(self.columns(design)), shapes.size))
+        log_pi = log_gamma(shapes, (lengths.size, shapes.size), rng)
+        log_pi += self.log_scales_of(log_scale, design, lengths.size)
+        log_mass = logsumexp(log_pi, axis=1)
+        theta = np.exp(log_pi - log_mass[:, None])
+        z = draw_categorical(np.repeat(theta, lengths, axis=0), rng)
+        u = np.where(lengths > 0, np.exp(log_gamma(lengths.astype(float), None, rng) - log_mass), 0.0)
+        if self.opens_topics:
+            z, used = by_first_appearance(z)
+            order = np.append(used, np.setdiff1d(np.arange(shapes.size), used))
+            root, log_scale = np.append(root[order], root[-1]), log_scale[:, order]
+        return {"z": z, "root": root, "log_scale": log_scale, "u": u}
+
+    def unseated(self, corpus: Corpus) -> Latents:
+        """No token has a topic."""
+        return {"z": np.full(corpus.n_tokens, -1)}
+
+    @override
+    def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        """See `Model.initial_latents`; all else is a draw from the prior."""
+        design = Design.of(corpus)
+        hyper = self.draw_hyperparameters(design, rng)
+        return self.draw_topics(design, hyper, rng) | self.unseated(corpus) | hyper
+
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`.
+
+        Sticks are the means given one table for each topic in a document; labels scale nothing yet.
+        """
+        z, used = by_first_appearance(labels)
+        z, n_topics = (z % self.n_topics, self.n_topics) if self.n_topics else (z, used.size)
+        _, topic = np.divmod(np.unique(corpus.doc_of * n_topics + z), n_topics)
+        tables = np.bincount(topic, minlength=n_topics).astype(float)
+        if self.n_topics:
+            root = np.append((tables + 1.0) / (tables + 1.0).sum(), 0.0)
+        else:
+            root = np.append(tables, float(hyper["gamma"])) / (tables.sum() + float(hyper["gamma"]))
+        log_scale = np.zeros((len(self.columns(corpus)), n_topics))
+        return {"z": z, "root": root, "log_scale": log_scale, "u": corpus.doc_lengths / float(hyper["alpha"])}
+
+    @override
+    def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
+        """alpha * root: the Dirichlet parameters of a document without labels."""
+        return float(latents["alpha"]) * latents["root"][None]
+
+    @override
+    def log_sticks(self, latents: Latents) -> float:
+        """Log density of the root and the scales.
+
+        Without a limit, that of atoms at these weights, in any order (see `log_gem`).
+        """
+        root, gamma = latents["root"], float(latents["gamma"])
+        scales = self.law.log_density(latents["log_scale"])
+        if self.opens_topics:
+            return log_gem(root, gamma) + scales
+        sticks = np.maximum(root[:-1], np.finfo(float).tiny)
+        before = np.cumsum(sticks[::-1])[::-1][:-1]  # what is left before each stick but the last
+        last = (gamma - 1.0) * np.log(sticks[-1]) if sticks.size > 1 else 0.0
+        return float((sticks.size - 1) * np.log(gamma) + last - np.sum(np.log(before))) + scales
+
+    @override
+    def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
+        """Log density of ``z`` and ``u`` given sticks, scales and concentrations, the pi integrated out."""
+        shapes = np.maximum(self.document_prior(latents, corpus)[0, :-1], np.finfo(float).tiny)
+        filled = corpus.doc_lengths > 0
+        u, lengths = latents["u"][filled], corpus.doc_lengths[filled]
+        rows, of_document = self.label_rows(corpus, corpus.n_documents)
+        log_rows = rows @ latents["log_scale"]
+        out = np.sum((lengths - 1) * np.log(u) - gammaln(lengths))
+        for k in range(shapes.size):  # of all documents at once: there may be many topics
+            out -= shapes[k] * np.sum(np.log1p(u * np.exp(log_rows[of_document[filled], k])))
+        cells, counts = np.unique(corpus.doc_of * shapes.size + latents["z"], return_counts=True)
+        d, k = np.divmod(cells, shapes.size)
+        log_scale = log_rows[of_document[d], k]
+        out += np.sum(gammaln(shapes[k] + counts) - gammaln(shapes[k]))
+        return float(out + np.sum(counts * (log_scale - np.log1p(latents["u"][d] * np.exp(log_scale)))))
+
+    @override
+    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
+        """See `Model.log_marginal`; by simulation, with an error that `marginal` tells of."""
+        values = tuple(float(hyper[name]) for name in ("gamma", "alpha"))
+        rows, of_document = self.label_rows(corpus, corpus.n_documents)
+        labels = rows.toarray()[of_document].tobytes()
+        law = _marginal(self, values, tuple(map(int, corpus.doc_lengths)), labels)
+        return law(z) + self.log_words(z, corpus, hyper)
+
+    def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
+        """All partitions of the tokens; where the number of topics is fixed, all topics."""
+        if self.opens_topics:
+            return restricted_growth_strings(corpus.n_tokens)
+        return (np.array(z, np.int64) for z in product(range(self.n_topics), repeat=corpus.n_tokens))
+
+    @override
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
+        """See `Model.quantities`.
+
+        Those of `CollapsedTopicModel.quantities`; ``predictive`` is given u as well. Beside them
+        ``log_u`` (Q,) of documents; ``mean_log_scale``, of the documents' scales of the topics of their tokens;
+        ``mean_root``, mean weight at the root of the topics of tokens.
+        """
+        probes = probes or Probes.of(corpus)
+        z, root = latents["z"], latents["root"]
+        shapes = self.document_prior(latents, corpus)[0, :-1]
+        likelihood, topic_words = self.measured_words(latents, corpus, probes.cells[:, 1], counts)
+        rows, of_document = self.label_rows(corpus, corpus.n_documents)
+        log_rows = rows @ latents["log_scale"]
+        share = np.zeros((len(probes.documents), shapes.size))
+        predictive = np.zeros(len(probes.cells))
+        for j, d in enumerate(probes.documents):
+            share[j] = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=shapes.size)
+        for j, d in enumerate(probes.cells[:, 0]):
+            in_document = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=shapes.size)
+            u, scale = latents["u"][d], np.exp(log_rows[of_document[d]])
+            mean = u / corpus.doc_lengths[d] * (in_document + shapes) * scale / (1.0 + u * scale)
+            predictive[j] = mean @ topic_words[0, :, j]
+        sizes = np.bincount(z) if counts is None else counts.total
+        return {
+            "n_topics": np.asarray(float(np.count_nonzero(sizes))),
+            "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
+            "log_likelihood": np.asarray(likelihood),
+            "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
+            "topic_entropy": entropy(share, axis=1) if len(share) else np.zeros(0),
+            "predictive": predictive,
+            "log_u": np.log(latents["u"][probes.documents]),
+            "mean_log_scale": np.asarray(np.mean(log_rows[of_document[corpus.doc_of], z])),
+            "mean_root": np.asarray(np.mean(root[z])),
+        } | self.hyperparameter_quantities(latents)
+
+    @override
+    def document_rows(self, corpus: Corpus) -> np.ndarray:
+        return self.label_rows(corpus, corpus.n_documents)[1]
+
+    @override
+    def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
+        labels = label_matrix(self.columns(corpus), corpus, self.label, corpus.n_documents).toarray()
+        return reference.documents(labels, n_topics, self.gamma, self.alpha, self.law)
+
+    @override
+    def document_data(self, corpus: Corpus) -> dict[str, Any]:
+        labels = label_matrix(self.columns(corpus), corpus, self.label, corpus.n_documents).toarray()
+        law = {"law": self.law.kind, "law_parameters": list(self.law.parameters)}
+        return {"J": labels.shape[1], "labels": labels} | law
+
+    @override
+    def _latents_at(
+        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
+    ) -> Latents:
+        """See `Reference.latents`; u is a draw given proportions, the mass of the pi drawn on the way."""
+        latents = super()._latents_at(draw, corpus, rng)
+        log_scale = self.log_scales_of(draw["log_scale"], corpus, corpus.n_documents)
+        rate = np.sum(np.exp(-log_scale) * draw["theta"], axis=1)
+        mass = rng.gamma(float(draw["alpha"]), size=rate.size) / rate
+        u = np.where(corpus.doc_lengths > 0, rng.gamma(corpus.doc_lengths) / mass, 0.0)
+        return latents | {"u": u}
+
+    @override
+    def documents_at(
+        self, draw: Mapping[str, np.ndarray], labels: np.ndarray, corpus: Corpus
+    ) -> tuple[Latents, np.ndarray]:
+        """See `TwoSidedModel.documents_at`; all topics of the references are represented."""
+        hyper = {name: np.asarray(draw[name]) for name in ("gamma", "alpha")}
+        documents = {"root": np.append(draw["root"], 0.0), "log_scale": np.asarray(draw["log_scale"])}
+        return {"z": labels} | documents | hyper, np.arange(draw["root"].size)
+
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        return scaling_kernels(room, self)
+
+    @override
+    def snapshot_documents(self, state: State) -> Latents:
+        side, k = state.documents, int(state.topics.n_topics[0])
+        return {
+            "root": np.append(side.root[:k], side.root_rest[0]),
+            "log_scale": side.log_scale[:, :k].copy(),
+            "u": side.u.copy(),
+            "alpha": np.array(side.alpha[0]),
+            "gamma": np.array(side.gamma[0]),
+        }
+
+
+@lru_cache(maxsize=8)
+def _marginal(
+    model: ScalingFamily, hyper: tuple[float, float], lengths: tuple[int, ...], rows: bytes
+) -> Callable[[np.ndarray], float]:
+    """Log probability of topics of documents of some lengths and rows of labels, as a function of ``z``."""
+    gamma, alpha = hyper
+    filled = np.flatnonzero(lengths)
+    labels = np.frombuffer(rows).reshape(len(lengths), -1)[filled]
+    document = np.repeat(np.arange(filled.size), np.array(lengths)[filled])
+    draws = DRAWS_OF_MANY if model.sampled() else DRAWS
+    rng = np.random.default_rng(np.frombuffer(np.array(hyper).tobytes(), np.uint32).tolist())
+    n_topics = model.n_topics or max(2, int(np.ceil(np.log(1e-5) / np.log(gamma / (1.0 + gamma)))))
+
+    def draw_theta(n: int) -> np.ndarray:
+        sticks = rng.beta(1.0, gamma, (n, n_topics))
+        sticks[:, -1] = 1.0
+        left = np.cumprod(1.0 - sticks, axis=1)
+        root = sticks * np.hstack([np.ones((n, 1)), left[:, :-1]])
+        scale = np.exp(labels @ model.law.draw(rng, (n, labels.shape[1], n_topics)))
+        pi = np.maximum(rng.gamma(alpha * root[:, None], size=scale.shape), 1e-300) * scale
+        return pi / pi.sum(axis=2, keepdims=True)
+
+    if model.n_topics:
+        return marginal.log_topics(draw_theta, document, n_topics, draws)
+    law = marginal.log_partitions(draw_theta, document, draws)
+    return lambda z: law[marginal.blocks_of(z, document, filled.size)]

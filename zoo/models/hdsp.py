@@ -1,0 +1,88 @@
+"""The hierarchical Dirichlet scaling process with labels (Kim and Oh)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, override
+
+from ..contract import Card, Equation
+from ..families.scaling.family import ERRATA, ScalingFamily
+from ..families.scaling.laws import LogInverseGamma, ScaleLaw
+from ..settings import option
+
+
+@dataclass(frozen=True)
+class Hdsp(ScalingFamily):
+    """As many topics as the corpus needs; each label makes some of them more likely in its documents.
+
+    Latents: ``z`` (N,); ``root`` (K + 1,), the last entry being the weight of all topics that are not
+    represented, less than 1e-12; ``log_scale`` (J, K), log w of each label and topic; ``u`` (D,), the
+    auxiliary variable of each document; ``alpha``, ``gamma``, ``eta``. Topics without tokens are among the K.
+
+    Parameters
+    ----------
+    gamma : float or Gamma
+        Concentration of the root: how many topics.
+    alpha : float or Gamma
+        Concentration of the documents: how many of them in a document.
+    topics : Dirichlet
+        With the Dirichlet parameter ``eta`` of a topic's word distribution, a word.
+    n_topics : int
+        Number of topics, the last stick being all that is left; no limit at 0.
+    labels : str
+        Covariates that are labels, with commas between them: sets of labels, or categories. By default all
+        that hold named categories or sets, and the groups; "none" for none.
+    w_shape, w_rate : float
+        Of the inverse gamma law of w.
+    """
+
+    card: ClassVar[Card] = Card(
+        id="hdsp",
+        title="Hierarchical Dirichlet scaling process",
+        summary="As many topics as the corpus needs; each label makes some of them more likely.",
+        citation="D. Kim and A. Oh. Hierarchical Dirichlet scaling process.",
+        source="Kim & Oh",
+        bibtex_key="kim_scaling",
+        equations=(
+            Equation(
+                "Equation 10",
+                r"p_k = V_k \prod_{j<k} (1 - V_j),\quad V_k \sim \mathrm{Beta}(1, \gamma)",
+                "weights of the topics at the root",
+            ),
+            Equation(
+                "Equation 15",
+                r"s_{dk} = \prod_j w_{kj}^{r_{dj}},\quad w_{kj} \sim \mathrm{InvGamma}(a_w, b_w)",
+                "scale of a topic in a document that has the labels with r = 1",
+            ),
+            Equation(
+                "Equations 12 and 13",
+                r"\pi_{dk} \sim \mathrm{Gamma}(\alpha p_k, s_{dk}^{-1}),\quad"
+                r"\theta_{dk} = \frac{\pi_{dk}}{\sum_l \pi_{dl}}",
+                "topic proportions of a document; the second parameter is a rate",
+            ),
+            Equation(
+                "Equations 10 and 14",
+                r"\phi_k \sim \mathrm{Dir}_V(\eta),\quad z_i \sim \theta_{d(i)},\quad w_i \sim \phi_{z_i}",
+                "words of a topic; topic and word of a token",
+            ),
+        ),
+        errata=ERRATA,
+        tags=("nonparametric", "labels"),
+    )
+
+    labels: str = ""
+    w_shape: float = option(3.0)
+    w_rate: float = option(2.0)
+
+    def __post_init__(self):
+        self.check_number("w_shape")
+        self.check_number("w_rate")
+        super().__post_init__()
+
+    @property
+    @override
+    def asked_labels(self) -> str:
+        return self.labels
+
+    @property
+    @override
+    def law(self) -> ScaleLaw:
+        return LogInverseGamma(self.w_shape, self.w_rate)
