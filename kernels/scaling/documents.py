@@ -1,4 +1,4 @@
-"""Documents of a scaling process given their topics: u, tables, and what the moves of all documents ask for."""
+"""Documents of a scaling process given their topics: u, tables, exposures, and alpha."""
 
 import math
 from typing import NamedTuple

@@ -216,7 +216,7 @@ def shift_scales(rng, documents, n_topics):
         for e in range(labels.by_label_ptr[j], labels.by_label_ptr[j + 1]):
             factor = math.exp(labels.by_label_value[e] * step)
             scale = documents.scale[labels.by_label_row[e], :n_topics]
-            is_within = is_within and LEAST_SCALE < scale.min() * factor and scale.max() * factor < MOST_SCALE
+            is_within = is_within and scale.min() * factor > LEAST_SCALE and scale.max() * factor < MOST_SCALE
         if is_within:
             log_scale += step
             for e in range(labels.by_label_ptr[j], labels.by_label_ptr[j + 1]):

@@ -24,7 +24,7 @@ LEFTOVER = 1e-12
 """Weight of all topics together that are not represented."""
 
 LEAST_SCALE, MOST_SCALE = 1e-130, 1e130
-"""Scales of documents are between these, or their products would not be finite: beyond, the prior is cut off."""
+"""Scales of documents are between these, or products would not be finite: the prior is cut off there."""
 
 LOG_INVERSE_GAMMA, NORMAL = 1, 2
 """Laws of the log scales: that of log w, where w is inverse gamma of a shape and a rate; of a variance."""

@@ -1,4 +1,4 @@
-"""A sweep of a hierarchical Dirichlet scaling process: tokens, documents, sticks, scales, then the topic side."""
+"""A sweep of a scaling process: tokens, documents, sticks, scales, then the topic side."""
 
 from ..toolbox.jit import kernel
 from ..toolbox.sides import move_topics

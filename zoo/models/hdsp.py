@@ -69,8 +69,8 @@ class Hdsp(ScalingFamily):
     )
 
     labels: str = ""
-    w_shape: float = option(3.0)
-    w_rate: float = option(2.0)
+    w_shape: float = option(3.0, small=1.2, benchmark=3.0)
+    w_rate: float = option(2.0, small=0.8, benchmark=2.0)
 
     def __post_init__(self):
         self.check_number("w_shape")

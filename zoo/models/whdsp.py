@@ -13,7 +13,7 @@ from ..settings import option
 class Whdsp(ScalingFamily):
     """As many topics as the corpus needs; ratings and other labels make each of them more or less likely.
 
-    Latents: those of `hdsp`, where ``log_scale`` is what a label of value one adds to the log scale of a topic.
+    Latents: those of `hdsp`; ``log_scale`` is what a label of value one adds to the log scale of a topic.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ class Whdsp(ScalingFamily):
         ),
         errata=(
             *ERRATA,
-            "Numbers are standardised, which the paper does not say: without it the scale of a rating would be "
-            "that of its unit, and its zero the only value that scales nothing.",
+            "Numbers are standardised, which the paper does not say: else what a rating scales would depend "
+            "on its unit and on where its zero is.",
             "The paper's w is minus the log scale here: a larger log scale makes a topic more likely.",
         ),
         tags=("nonparametric", "labels", "numeric covariates"),
@@ -75,7 +75,7 @@ class Whdsp(ScalingFamily):
     has_numbers: ClassVar[bool] = True
 
     labels: str = option("", small="group, group:number", benchmark="")
-    w_variance: float = option(1.0)
+    w_variance: float = option(1.0, small=2.5, benchmark=1.0)
 
     def __post_init__(self):
         self.check_number("w_variance")

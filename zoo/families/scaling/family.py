@@ -87,19 +87,19 @@ class ScalingFamily(TwoSidedModel):
         """Labels that documents of a corpus, or a design, can have: the axis ``label``."""
         return columns_of(self.asked_labels, corpus, self.label, has_numbers=self.has_numbers)
 
-    def label_rows(self, corpus: Labelled, n_documents: int) -> tuple[Any, np.ndarray]:
-        """Distinct rows of labels, sparse float (R, J), and the row of each document, int (D,)."""
-        return distinct_rows(label_matrix(self.columns(corpus), corpus, self.label, n_documents))
+    def labels_of(self, corpus: Labelled, n_documents: int) -> Any:
+        """Labels of the documents of a corpus, or a design, sparse float (D, J)."""
+        return label_matrix(self.columns(corpus), corpus, self.label, n_documents)
 
-    def log_scales_of(self, log_scale: np.ndarray, corpus: Labelled, n_documents: int) -> np.ndarray:
-        """Log scales of documents, log s = sum_j r_dj log_scale_jk, float (D, K)."""
-        rows, of_document = self.label_rows(corpus, n_documents)
-        return (rows @ log_scale)[of_document]
+    def label_rows(self, corpus: Corpus) -> tuple[Any, np.ndarray]:
+        """Distinct rows of labels, sparse float (R, J), and the row of each document, int (D,)."""
+        return _label_rows(self, corpus)
 
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {"root": ("stick",), "log_scale": ("label", "represented"), "u": ("document",)}
+        of_quantities = {"log_u": ("probed_document",)}
+        return {"root": ("stick",), "log_scale": ("label", "represented"), "u": ("document",)} | of_quantities
 
     @property
     @override
@@ -134,13 +134,13 @@ class ScalingFamily(TwoSidedModel):
         lengths = np.asarray(design.doc_lengths)
         root = self.draw_sticks(float(hyper["gamma"]), rng)
         shapes = float(hyper["alpha"]) * root[:-1]
-        log_scale = self.law.draw(rng, (len(self.columns(design)), shapes.size))
-        log_pi = log_gamma(shapes, (lengths.size, shapes.size), rng)
-        log_pi += self.log_scales_of(log_scale, design, lengths.size)
-        log_mass = logsumexp(log_pi, axis=1)
-        theta = np.exp(log_pi - log_mass[:, None])
+        labels = self.labels_of(design, lengths.size)
+        log_scale = self.law.draw(rng, (labels.shape[1], shapes.size))
+        log_pi = log_gamma(shapes, (lengths.size, shapes.size), rng) + labels @ log_scale
+        log_mass = np.asarray(logsumexp(log_pi, axis=1, keepdims=True))
+        theta = np.exp(log_pi - log_mass)
         z = draw_categorical(np.repeat(theta, lengths, axis=0), rng)
-        u = np.where(lengths > 0, np.exp(log_gamma(lengths.astype(float), None, rng) - log_mass), 0.0)
+        u = np.where(lengths > 0, np.exp(log_gamma(lengths.astype(float), None, rng) - log_mass[:, 0]), 0.0)
         if self.opens_topics:
             z, used = by_first_appearance(z)
             order = np.append(used, np.setdiff1d(np.arange(shapes.size), used))
@@ -179,7 +179,7 @@ class ScalingFamily(TwoSidedModel):
 
     @override
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
-        """alpha * root: the Dirichlet parameters of a document without labels."""
+        """Alpha * root: the Dirichlet parameters of a document without labels."""
         return float(latents["alpha"]) * latents["root"][None]
 
     @override
@@ -203,7 +203,7 @@ class ScalingFamily(TwoSidedModel):
         shapes = np.maximum(self.document_prior(latents, corpus)[0, :-1], np.finfo(float).tiny)
         filled = corpus.doc_lengths > 0
         u, lengths = latents["u"][filled], corpus.doc_lengths[filled]
-        rows, of_document = self.label_rows(corpus, corpus.n_documents)
+        rows, of_document = self.label_rows(corpus)
         log_rows = rows @ latents["log_scale"]
         out = np.sum((lengths - 1) * np.log(u) - gammaln(lengths))
         for k in range(shapes.size):  # of all documents at once: there may be many topics
@@ -218,8 +218,7 @@ class ScalingFamily(TwoSidedModel):
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; by simulation, with an error that `marginal` tells of."""
         values = tuple(float(hyper[name]) for name in ("gamma", "alpha"))
-        rows, of_document = self.label_rows(corpus, corpus.n_documents)
-        labels = rows.toarray()[of_document].tobytes()
+        labels = self.labels_of(corpus, corpus.n_documents).toarray().tobytes()
         law = _marginal(self, values, tuple(map(int, corpus.doc_lengths)), labels)
         return law(z) + self.log_words(z, corpus, hyper)
 
@@ -240,14 +239,14 @@ class ScalingFamily(TwoSidedModel):
         """See `Model.quantities`.
 
         Those of `CollapsedTopicModel.quantities`; ``predictive`` is given u as well. Beside them
-        ``log_u`` (Q,) of documents; ``mean_log_scale``, of the documents' scales of the topics of their tokens;
-        ``mean_root``, mean weight at the root of the topics of tokens.
+        ``log_u`` (Q,) of documents; ``mean_log_scale``, over tokens, of the scale of their topic in their
+        document; ``mean_root``, the same of the weight of their topic at the root.
         """
         probes = probes or Probes.of(corpus)
         z, root = latents["z"], latents["root"]
         shapes = self.document_prior(latents, corpus)[0, :-1]
         likelihood, topic_words = self.measured_words(latents, corpus, probes.cells[:, 1], counts)
-        rows, of_document = self.label_rows(corpus, corpus.n_documents)
+        rows, of_document = self.label_rows(corpus)
         log_rows = rows @ latents["log_scale"]
         share = np.zeros((len(probes.documents), shapes.size))
         predictive = np.zeros(len(probes.cells))
@@ -273,16 +272,16 @@ class ScalingFamily(TwoSidedModel):
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:
-        return self.label_rows(corpus, corpus.n_documents)[1]
+        return self.label_rows(corpus)[1]
 
     @override
     def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
-        labels = label_matrix(self.columns(corpus), corpus, self.label, corpus.n_documents).toarray()
+        labels = self.labels_of(corpus, corpus.n_documents).toarray()
         return reference.documents(labels, n_topics, self.gamma, self.alpha, self.law)
 
     @override
     def document_data(self, corpus: Corpus) -> dict[str, Any]:
-        labels = label_matrix(self.columns(corpus), corpus, self.label, corpus.n_documents).toarray()
+        labels = self.labels_of(corpus, corpus.n_documents).toarray()
         law = {"law": self.law.kind, "law_parameters": list(self.law.parameters)}
         return {"J": labels.shape[1], "labels": labels} | law
 
@@ -292,7 +291,7 @@ class ScalingFamily(TwoSidedModel):
     ) -> Latents:
         """See `Reference.latents`; u is a draw given proportions, the mass of the pi drawn on the way."""
         latents = super()._latents_at(draw, corpus, rng)
-        log_scale = self.log_scales_of(draw["log_scale"], corpus, corpus.n_documents)
+        log_scale = self.labels_of(corpus, corpus.n_documents) @ draw["log_scale"]
         rate = np.sum(np.exp(-log_scale) * draw["theta"], axis=1)
         mass = rng.gamma(float(draw["alpha"]), size=rate.size) / rate
         u = np.where(corpus.doc_lengths > 0, rng.gamma(corpus.doc_lengths) / mass, 0.0)
@@ -321,6 +320,12 @@ class ScalingFamily(TwoSidedModel):
             "alpha": np.array(side.alpha[0]),
             "gamma": np.array(side.gamma[0]),
         }
+
+
+@lru_cache(maxsize=2)
+def _label_rows(model: ScalingFamily, corpus: Corpus) -> tuple[Any, np.ndarray]:
+    """See `ScalingFamily.label_rows`; kept, as every draw of a chain asks for them."""
+    return distinct_rows(model.labels_of(corpus, corpus.n_documents))
 
 
 @lru_cache(maxsize=8)

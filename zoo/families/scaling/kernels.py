@@ -26,7 +26,7 @@ def scaling_kernels(room: Room, model: "ScalingFamily") -> dict[str, Kernel]:
     of_sides = room(sweeps_of_sides)
 
     def load(latents: Latents, corpus: Corpus, model: "ScalingFamily") -> State:
-        rows, of_document = model.label_rows(corpus, corpus.n_documents)
+        rows, of_document = model.label_rows(corpus)
         tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, of_document, latents["z"])
         labels = own_states.labels_of(rows, of_document, corpus.doc_lengths)
         law = (model.law.kind, *model.law.parameters)

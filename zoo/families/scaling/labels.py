@@ -67,7 +67,10 @@ def asked_for(labels: str, corpus: Labelled, *, has_numbers: bool) -> list[tuple
     if labels:
         return [_split(entry.strip()) for entry in labels.split(",")]
     found = [(name, "") for name in corpus.covariates if _is_default(corpus, name, has_numbers)]
-    return found + ([(GROUP, "")] if corpus.group is not None and GROUP not in corpus.covariates else [])
+    named = [corpus.covariate_names[name] for name, _ in found if name in corpus.covariate_names]
+    groups = [] if corpus.group_names is None else corpus.group_names
+    is_new = not any(np.array_equal(names, groups) for names in named)  # else they were made of a covariate
+    return found + ([(GROUP, "")] if corpus.group is not None and is_new else [])
 
 
 def _split(entry: str) -> tuple[str, str]:
