@@ -8,10 +8,7 @@ import numpy as np
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import crt, is_sampled, log_density, log_gamma_variate, slice_sample
 from ..toolbox.sides import enter_document, leave_document
-from .state import weigh_topics
-
-WIDTH = 2.0
-"""Of the slices of log u, whose posterior is about as wide."""
+from .state import MOST_LOG_U, weigh_topics
 
 LARGE = 1e100
 """Factors beyond are not multiplied but taken the logarithm of, so that no product leaves the floats."""
@@ -38,9 +35,10 @@ class LogU(NamedTuple):
 @log_density.implement(LogU)
 def _log_density(target, x):
     # u^n prod_k (1 + u s_k)^-(a_k + n_k), the Jacobian of the logarithm among it
-    out, u = target.length * x, math.exp(x)
+    out, u = target.length * x, math.exp(min(x, MOST_LOG_U))
+    cut_off = max(0.0, x - MOST_LOG_U)
     for k in range(target.shapes.size):
-        out -= target.shapes[k] * math.log(1.0 + u * target.scale[k])
+        out -= target.shapes[k] * (cut_off + math.log(1.0 + u * target.scale[k]))
     return out
 
 
@@ -54,7 +52,9 @@ def draw_u(rng, tokens, documents, scratch, d, n_topics):
         scratch.weights[:n_topics],
         documents.scale[tokens.group[d], :n_topics],
     )
-    documents.u[d] = math.exp(slice_sample(rng, target, math.log(documents.u[d]), WIDTH))
+    width = 1.0 + 2.0 / documents.alpha[0]  # the density falls as exp(-alpha log u), and soon to the left
+    documents.log_u[d] = slice_sample(rng, target, documents.log_u[d], width)
+    documents.u[d] = math.exp(min(documents.log_u[d], MOST_LOG_U))
 
 
 @kernel
@@ -95,9 +95,18 @@ def sum_of_logs(u, scale):
 
 
 @kernel
-def exposure_of(labels, u_by_row, scale):
-    """F of a topic: sum over documents of log(1 + u_d s_d), where its scales are `scale` (R,)."""
+def cut_off(documents):
+    """Sum up by how much log u is beyond where u is cut off, over all documents that have tokens."""
     out = 0.0
+    for d in documents.labels.row_doc:
+        out += max(0.0, documents.log_u[d] - MOST_LOG_U)
+    return out
+
+
+@kernel
+def exposure_of(labels, u_by_row, beyond, scale):
+    """F of a topic: sum over documents of log(1 + u_d s_d), where its scales are `scale` (R,)."""
+    out = beyond
     for row in range(scale.size):
         out += sum_of_logs(u_by_row[labels.row_ptr[row] : labels.row_ptr[row + 1]], scale[row])
     return out
@@ -106,9 +115,9 @@ def exposure_of(labels, u_by_row, scale):
 @kernel
 def note_exposures(documents, n_topics):
     """Note F of all topics."""
-    u_by_row = documents.u[documents.labels.row_doc]
+    u_by_row, beyond = documents.u[documents.labels.row_doc], cut_off(documents)
     for k in range(n_topics):
-        documents.exposure[k] = exposure_of(documents.labels, u_by_row, documents.scale[:, k])
+        documents.exposure[k] = exposure_of(documents.labels, u_by_row, beyond, documents.scale[:, k])
 
 
 @kernel

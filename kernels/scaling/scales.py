@@ -16,7 +16,7 @@ from ..toolbox.jit import kernel
 from ..toolbox.random import log_density, log_gamma_variate, slice_sample
 from ..toolbox.sides import enter_document, leave_document
 from .documents import LARGE, sum_of_logs
-from .state import LEAST_SCALE, LOG_INVERSE_GAMMA, MOST_SCALE, scale_of
+from .state import LEAST_SCALE, LOG_INVERSE_GAMMA, MOST_LOG_U, MOST_SCALE, scale_of
 
 WIDTH = 1.0
 
@@ -220,8 +220,10 @@ def shift_scales(rng, documents, n_topics):
         if is_within:
             log_scale += step
             for e in range(labels.by_label_ptr[j], labels.by_label_ptr[j + 1]):
-                row, factor = labels.by_label_row[e], math.exp(-labels.by_label_value[e] * step)
+                row, r = labels.by_label_row[e], labels.by_label_value[e]
                 for k in range(n_topics):
                     documents.scale[row, k] = scale_of(labels, documents.log_scale, row, k)
                 for i in range(labels.row_ptr[row], labels.row_ptr[row + 1]):
-                    documents.u[labels.row_doc[i]] *= factor
+                    d = labels.row_doc[i]
+                    documents.log_u[d] -= r * step
+                    documents.u[d] = math.exp(min(documents.log_u[d], MOST_LOG_U))

@@ -23,6 +23,9 @@ from ..toolbox.sides import Tokens, check_positive, check_side, check_topic_of_t
 LEFTOVER = 1e-12
 """Weight of all topics together that are not represented."""
 
+MOST_LOG_U = 150.0 * math.log(10.0)
+"""Beyond, 1 + u s is u s to the last bit: u is cut off there, and the rest added to its logarithm."""
+
 LEAST_SCALE, MOST_SCALE = 1e-130, 1e130
 """Scales of documents are between these, or products would not be finite: the prior is cut off there."""
 
@@ -74,8 +77,10 @@ class ScaledDocuments(NamedTuple):
     log_scale : float64 (J, capacity)
     scale : float64 (R, capacity)
         s of each row of labels.
+    log_u : float64 (D,)
+        Where a document has no tokens it is never looked at.
     u : float64 (D,)
-        Zero where a document has no tokens.
+        At most exp(`MOST_LOG_U`).
     alpha, gamma : float64 (1,)
     alpha_prior, gamma_prior : float64 (2,)
     law : int64 (1,)
@@ -103,6 +108,7 @@ class ScaledDocuments(NamedTuple):
     root_rest: np.ndarray
     log_scale: np.ndarray
     scale: np.ndarray
+    log_u: np.ndarray
     u: np.ndarray
     alpha: np.ndarray
     gamma: np.ndarray
@@ -170,7 +176,7 @@ def scaled_documents(
     Parameters
     ----------
     latents : mapping of str to array
-        ``root`` (K + 1,), ``log_scale`` (J, K), ``u`` (D,), ``alpha``, ``gamma``.
+        ``root`` (K + 1,), ``log_scale`` (J, K), ``log_u`` (D,), ``alpha``, ``gamma``.
     priors : mapping of str to (shape, rate)
         (0, 0) for a hyperparameter that is fixed.
     labels : Labels
@@ -192,7 +198,8 @@ def scaled_documents(
         root_rest=np.array([float(latents["root"][-1])]),
         log_scale=log_scale,
         scale=np.zeros((n_rows, capacity)),
-        u=np.array(latents["u"], float),
+        log_u=np.array(latents["log_u"], float),
+        u=np.exp(np.minimum(latents["log_u"], MOST_LOG_U)),
         alpha=np.array([float(latents["alpha"])]),
         gamma=np.array([float(latents["gamma"])]),
         alpha_prior=np.array(priors["alpha"], float),
@@ -230,10 +237,8 @@ def _(side: ScaledDocuments, tokens: Tokens, n_topics: int) -> None:
     k = n_topics
     check_positive(alpha=side.alpha, gamma=side.gamma, scale=side.scale[:, :k])
     check_topic_of_tokens(tokens, k)
-    filled = np.diff(tokens.doc_ptr) > 0
-    check_positive(u=side.u[filled])
-    if np.any(side.u[~filled]):
-        raise AssertionError("a document without tokens has a u")
+    if not np.allclose(side.u, np.exp(np.minimum(side.log_u, MOST_LOG_U)), rtol=1e-9):
+        raise AssertionError("the u of the documents differ from their logarithms")
     sticks = np.append(side.root[:k], side.root_rest)
     if not np.all((sticks >= 0.0) & np.isfinite(sticks)):
         raise AssertionError("a stick has no length")

@@ -21,7 +21,7 @@ import numpy as np
 from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, dirichlet, is_sampled, log_beta_variate, log_gamma_variate
 from ..toolbox.sides import rename_topics
-from .documents import exposure_of
+from .documents import cut_off, exposure_of
 from .state import LEAST_SCALE, LEFTOVER, LOG_INVERSE_GAMMA, MOST_SCALE, scale_of, weigh_topics
 
 
@@ -102,7 +102,7 @@ def draw_scale(rng, documents, log_scale, scale):
 def draw_sticks(rng, tokens, documents, topics):
     """Propose a root, gamma and topics without customers; accept them, or leave all as it is."""
     n_topics, most = topics.n_topics[0], largest_exposure(documents, topics)
-    u_by_row = documents.u[documents.labels.row_doc]
+    u_by_row, beyond = documents.u[documents.labels.row_doc], cut_off(documents)
     capacity, alpha, gamma = documents.root.size, documents.alpha[0], documents.next_gamma[0]
     kept = np.flatnonzero(documents.customers[:n_topics])
     sticks = np.empty(capacity + 1)
@@ -124,7 +124,7 @@ def draw_sticks(rng, tokens, documents, topics):
         sticks[kept.size + n_new] = stick
         rest *= math.exp(log_left)
         draw_scale(rng, documents, log_scale[n_new], scale[n_new])
-        exposure = exposure_of(documents.labels, u_by_row, scale[n_new])
+        exposure = exposure_of(documents.labels, u_by_row, beyond, scale[n_new])
         log_ratio -= alpha * stick * max(0.0, exposure - most)
         n_new += 1
     if math.log(1.0 - rng.random()) < log_ratio:

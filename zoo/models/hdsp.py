@@ -14,8 +14,8 @@ class Hdsp(ScalingFamily):
     """As many topics as the corpus needs; each label makes some of them more likely in its documents.
 
     Latents: ``z`` (N,); ``root`` (K + 1,), the last entry being the weight of all topics that are not
-    represented, less than 1e-12; ``log_scale`` (J, K), log w of each label and topic; ``u`` (D,), the
-    auxiliary variable of each document; ``alpha``, ``gamma``, ``eta``. Topics without tokens are among the K.
+    represented, less than 1e-12; ``log_scale`` (J, K), log w of each label and topic; ``log_u`` (D,), of the
+    auxiliary variable of each document; ``alpha``, ``gamma``, ``eta``. Some of the K topics have no tokens.
 
     Parameters
     ----------

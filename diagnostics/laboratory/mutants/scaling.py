@@ -136,8 +136,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "u-not-shifted", "scales",
-        "documents.u[labels.row_doc[i]] *= factor",
-        "documents.u[labels.row_doc[i]] *= 1.0",
+        "documents.log_u[d] -= r * step",
+        "documents.log_u[d] -= 0.0",
         "the scales of a label move together, and u stays",
         **FIXED,
     ),

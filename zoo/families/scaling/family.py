@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any, ClassVar, override
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import expit, gammaln, log_softmax
 from scipy.stats import entropy
 
 from ....kernels.toolbox.sides import State
@@ -98,8 +98,12 @@ class ScalingFamily(TwoSidedModel):
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        of_quantities = {"log_u": ("probed_document",)}
-        return {"root": ("stick",), "log_scale": ("label", "represented"), "u": ("document",)} | of_quantities
+        of_quantities = {"probed_log_u": ("probed_document",)}
+        return {
+            "root": ("stick",),
+            "log_scale": ("label", "represented"),
+            "log_u": ("document",),
+        } | of_quantities
 
     @property
     @override
@@ -137,15 +141,15 @@ class ScalingFamily(TwoSidedModel):
         labels = self.labels_of(design, lengths.size)
         log_scale = self.law.draw(rng, (labels.shape[1], shapes.size))
         log_pi = log_gamma(shapes, (lengths.size, shapes.size), rng) + labels @ log_scale
-        log_mass = np.asarray(logsumexp(log_pi, axis=1, keepdims=True))
-        theta = np.exp(log_pi - log_mass)
-        z = draw_categorical(np.repeat(theta, lengths, axis=0), rng)
-        u = np.where(lengths > 0, np.exp(log_gamma(lengths.astype(float), None, rng) - log_mass[:, 0]), 0.0)
+        log_theta = log_softmax(log_pi, axis=1)
+        z = draw_categorical(np.repeat(np.exp(log_theta), lengths, axis=0), rng)
+        log_mass = np.logaddexp.reduce(log_pi, axis=1)
+        log_u = np.where(lengths > 0, _log_gamma_of_lengths(lengths, rng) - log_mass, 0.0)
         if self.opens_topics:
             z, used = by_first_appearance(z)
             order = np.append(used, np.setdiff1d(np.arange(shapes.size), used))
             root, log_scale = np.append(root[order], root[-1]), log_scale[:, order]
-        return {"z": z, "root": root, "log_scale": log_scale, "u": u}
+        return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u}
 
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic."""
@@ -175,7 +179,8 @@ class ScalingFamily(TwoSidedModel):
         else:
             root = np.append(tables, float(hyper["gamma"])) / (tables.sum() + float(hyper["gamma"]))
         log_scale = np.zeros((len(self.columns(corpus)), n_topics))
-        return {"z": z, "root": root, "log_scale": log_scale, "u": corpus.doc_lengths / float(hyper["alpha"])}
+        log_u = np.log(np.maximum(corpus.doc_lengths, 1) / float(hyper["alpha"]))
+        return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u}
 
     @override
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
@@ -199,20 +204,20 @@ class ScalingFamily(TwoSidedModel):
 
     @override
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
-        """Log density of ``z`` and ``u`` given sticks, scales and concentrations, the pi integrated out."""
+        """Log density of ``z`` and ``log_u`` given sticks, scales and alpha, the pi integrated out."""
         shapes = np.maximum(self.document_prior(latents, corpus)[0, :-1], np.finfo(float).tiny)
         filled = corpus.doc_lengths > 0
-        u, lengths = latents["u"][filled], corpus.doc_lengths[filled]
+        log_u, lengths = latents["log_u"][filled], corpus.doc_lengths[filled]
         rows, of_document = self.label_rows(corpus)
         log_rows = rows @ latents["log_scale"]
-        out = np.sum((lengths - 1) * np.log(u) - gammaln(lengths))
+        out = np.sum(lengths * log_u - gammaln(lengths))
         for k in range(shapes.size):  # of all documents at once: there may be many topics
-            out -= shapes[k] * np.sum(np.log1p(u * np.exp(log_rows[of_document[filled], k])))
+            out -= shapes[k] * np.sum(np.logaddexp(0.0, log_u + log_rows[of_document[filled], k]))
         cells, counts = np.unique(corpus.doc_of * shapes.size + latents["z"], return_counts=True)
         d, k = np.divmod(cells, shapes.size)
         log_scale = log_rows[of_document[d], k]
         out += np.sum(gammaln(shapes[k] + counts) - gammaln(shapes[k]))
-        return float(out + np.sum(counts * (log_scale - np.log1p(latents["u"][d] * np.exp(log_scale)))))
+        return float(out + np.sum(counts * (log_scale - np.logaddexp(0.0, latents["log_u"][d] + log_scale))))
 
     @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
@@ -239,8 +244,8 @@ class ScalingFamily(TwoSidedModel):
         """See `Model.quantities`.
 
         Those of `CollapsedTopicModel.quantities`; ``predictive`` is given u as well. Beside them
-        ``log_u`` (Q,) of documents; ``mean_log_scale``, over tokens, of the scale of their topic in their
-        document; ``mean_root``, the same of the weight of their topic at the root.
+        ``probed_log_u`` (Q,), of documents; ``mean_log_scale``, over tokens, of the log scale of their topic
+        in their document; ``mean_root``, the same of the weight of their topic at the root.
         """
         probes = probes or Probes.of(corpus)
         z, root = latents["z"], latents["root"]
@@ -254,8 +259,8 @@ class ScalingFamily(TwoSidedModel):
             share[j] = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=shapes.size)
         for j, d in enumerate(probes.cells[:, 0]):
             in_document = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=shapes.size)
-            u, scale = latents["u"][d], np.exp(log_rows[of_document[d]])
-            mean = u / corpus.doc_lengths[d] * (in_document + shapes) * scale / (1.0 + u * scale)
+            kept = expit(latents["log_u"][d] + log_rows[of_document[d]])
+            mean = (in_document + shapes) * kept / corpus.doc_lengths[d]
             predictive[j] = mean @ topic_words[0, :, j]
         sizes = np.bincount(z) if counts is None else counts.total
         return {
@@ -265,7 +270,7 @@ class ScalingFamily(TwoSidedModel):
             "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
             "topic_entropy": entropy(share, axis=1) if len(share) else np.zeros(0),
             "predictive": predictive,
-            "log_u": np.log(latents["u"][probes.documents]),
+            "probed_log_u": latents["log_u"][probes.documents],
             "mean_log_scale": np.asarray(np.mean(log_rows[of_document[corpus.doc_of], z])),
             "mean_root": np.asarray(np.mean(root[z])),
         } | self.hyperparameter_quantities(latents)
@@ -292,10 +297,10 @@ class ScalingFamily(TwoSidedModel):
         """See `Reference.latents`; u is a draw given proportions, the mass of the pi drawn on the way."""
         latents = super()._latents_at(draw, corpus, rng)
         log_scale = self.labels_of(corpus, corpus.n_documents) @ draw["log_scale"]
-        rate = np.sum(np.exp(-log_scale) * draw["theta"], axis=1)
-        mass = rng.gamma(float(draw["alpha"]), size=rate.size) / rate
-        u = np.where(corpus.doc_lengths > 0, rng.gamma(corpus.doc_lengths) / mass, 0.0)
-        return latents | {"u": u}
+        log_rate = np.logaddexp.reduce(np.log(np.maximum(draw["theta"], 1e-300)) - log_scale, axis=1)
+        log_mass = log_gamma(draw["alpha"], (log_rate.size,), rng) - log_rate
+        log_u = _log_gamma_of_lengths(corpus.doc_lengths, rng) - log_mass
+        return latents | {"log_u": np.where(corpus.doc_lengths > 0, log_u, 0.0)}
 
     @override
     def documents_at(
@@ -316,10 +321,15 @@ class ScalingFamily(TwoSidedModel):
         return {
             "root": np.append(side.root[:k], side.root_rest[0]),
             "log_scale": side.log_scale[:, :k].copy(),
-            "u": side.u.copy(),
+            "log_u": side.log_u.copy(),
             "alpha": np.array(side.alpha[0]),
             "gamma": np.array(side.gamma[0]),
         }
+
+
+def _log_gamma_of_lengths(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Log of a gamma variate of each document's length, or of 1 where it has no tokens."""
+    return log_gamma(np.maximum(lengths, 1), lengths.shape, rng)
 
 
 @lru_cache(maxsize=2)
