@@ -12,6 +12,9 @@ import numpy as np
 from scipy.special import expit, gammaln, log_softmax
 from scipy.stats import entropy
 
+from ....kernels.scaling import state, sweeps
+from ....kernels.toolbox import sides
+from ....kernels.toolbox import sweeps as sweeps_of_sides
 from ....kernels.toolbox.sides import State
 from ...contract import Design, Gamma, Hyperparameter, Kernel, Latents, Probes, Quantities, Room, WordCounts
 from ...corpus import Corpus
@@ -19,16 +22,20 @@ from ...settings import setting
 from ...toolbox.draws import draw_categorical, log_gamma
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance
+from ..collapsed import prior_arrays
 from ..hdp.sticks import log_gem
 from ..topics import Dirichlet, TopicSide
 from ..two_sided import TwoSidedModel
 from . import marginal, reference
-from .kernels import scaling_kernels
 from .labels import Column, Labelled, columns_of, distinct_rows, label_matrix
 from .laws import ScaleLaw
+from .predictive import ScaledPredictive
 
 LEFTOVER = 1e-12
 """Sticks are broken until less than this is left."""
+
+ROOM = 64
+"""For topics beyond those that a state begins with."""
 
 DRAWS, DRAWS_OF_MANY = 2_000_000, 10_000
 """Simulated proportions behind a marginal probability; few where hyperparameters are sampled as well."""
@@ -188,6 +195,12 @@ class ScalingFamily(TwoSidedModel):
         return float(latents["alpha"]) * latents["root"][None]
 
     @override
+    def predictive(self, latents: Latents, corpus: Corpus) -> ScaledPredictive:
+        """See `Model.predictive`: new documents have labels too."""
+        topics = self.frozen_topics(latents, corpus)
+        return ScaledPredictive(topics, self.columns(corpus), latents["log_scale"], self.label)
+
+    @override
     def log_sticks(self, latents: Latents) -> float:
         """Log density of the root and the scales.
 
@@ -313,7 +326,46 @@ class ScalingFamily(TwoSidedModel):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return scaling_kernels(room, self)
+        """See `Model.kernels_in`; one sampler, whether or not there is a limit to the number of topics."""
+        own_sides, own_states, own_sweeps = room(sides), room(state), room(sweeps)
+        of_sides = room(sweeps_of_sides)
+
+        def load(latents: Latents, corpus: Corpus, model: ScalingFamily) -> State:
+            rows, of_document = model.label_rows(corpus)
+            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, of_document, latents["z"])
+            labels = own_states.labels_of(rows, of_document, corpus.doc_lengths)
+            law = (model.law.kind, *model.law.parameters)
+            documents = own_states.scaled_documents(
+                latents, prior_arrays(model), labels, law, model.n_topics, ROOM
+            )
+            capacity, n_topics = documents.prior.shape[1], model.n_topics_of(latents)
+            topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, "")
+            return of_sides.make_state(tokens, documents, topics)
+
+        def step(rng: np.random.Generator, state: State) -> State:
+            while not own_sweeps.sweep(rng, state):
+                state = of_sides.with_room(state)
+            return state
+
+        def snapshot(state: State) -> Latents:
+            z = {"z": state.tokens.topic.astype(np.int64)}
+            return z | self.snapshot_documents(state) | self.topics.snapshot(room, state)
+
+        about = "Gibbs given one auxiliary variable a document; a token costs as much as its counts"
+        # Without a limit some topics are too rare for the rung `joint` to know their probability.
+        return {
+            "sparse": Kernel(
+                load,
+                step,
+                snapshot,
+                of_sides.check,
+                own_sweeps.sweep,
+                about=about,
+                token_step="augmented" if self.opens_topics else "conditional",
+                with_room=of_sides.with_room if self.opens_topics else None,
+                counts=self.topics.counts,
+            )
+        }
 
     @override
     def snapshot_documents(self, state: State) -> Latents:
