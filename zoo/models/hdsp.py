@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, override
 
 from ..contract import Card, Equation
-from ..families.scaling.family import ERRATA, ScalingFamily
+from ..families.scaling.card import ERRATA, equations
+from ..families.scaling.family import ScalingFamily
 from ..families.scaling.laws import LogInverseGamma, ScaleLaw
 from ..settings import option
 
@@ -41,28 +42,12 @@ class Hdsp(ScalingFamily):
         citation="D. Kim and A. Oh. Hierarchical Dirichlet scaling process.",
         source="Kim & Oh",
         bibtex_key="kim_scaling",
-        equations=(
-            Equation(
-                "Equation 10",
-                r"p_k = V_k \prod_{j<k} (1 - V_j),\quad V_k \sim \mathrm{Beta}(1, \gamma)",
-                "weights of the topics at the root",
-            ),
+        equations=equations(
             Equation(
                 "Equation 15",
                 r"s_{dk} = \prod_j w_{kj}^{r_{dj}},\quad w_{kj} \sim \mathrm{InvGamma}(a_w, b_w)",
                 "scale of a topic in a document that has the labels with r = 1",
-            ),
-            Equation(
-                "Equations 12 and 13",
-                r"\pi_{dk} \sim \mathrm{Gamma}(\alpha p_k, s_{dk}^{-1}),\quad"
-                r"\theta_{dk} = \frac{\pi_{dk}}{\sum_l \pi_{dl}}",
-                "topic proportions of a document; the second parameter is a rate",
-            ),
-            Equation(
-                "Equations 10 and 14",
-                r"\phi_k \sim \mathrm{Dir}_V(\eta),\quad z_i \sim \theta_{d(i)},\quad w_i \sim \phi_{z_i}",
-                "words of a topic; topic and word of a token",
-            ),
+            )
         ),
         errata=ERRATA,
         tags=("nonparametric", "labels"),

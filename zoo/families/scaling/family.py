@@ -40,19 +40,6 @@ ROOM = 64
 DRAWS, DRAWS_OF_MANY = 2_000_000, 10_000
 """Simulated proportions behind a marginal probability; few where hyperparameters are sampled as well."""
 
-ERRATA = (
-    "The paper's alpha and beta are gamma and alpha here, as in `hdp`, which this is where no document has "
-    "a label.",
-    "Equation 9: the atoms are pairs of a topic and its w, and the process is drawn from G_0, as Equation 7 "
-    "has it.",
-    "The paper has mean-field variational inference alone. Here is an exact sampler, of the model without a "
-    "limit to the number of topics up to 1e-12 of weight, or with one.",
-    "Equations 30 and 38, the gradients of V: log pi in the place of log w, and pi in that of log pi. "
-    "Equation 37 has the mean of log s for that of 1 / s. Updates as printed can lower the bound.",
-    "Equation 39: the proportions of a new document depend on w as well.",
-)
-"""Of the paper; also where this package departs from it."""
-
 
 @dataclass(frozen=True)
 class ScalingFamily(TwoSidedModel):
@@ -234,10 +221,11 @@ class ScalingFamily(TwoSidedModel):
 
     @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """See `Model.log_marginal`; by simulation, with an error that `marginal` tells of."""
+        """See `Model.log_marginal`; by simulation, so that it has an error."""
         values = tuple(float(hyper[name]) for name in ("gamma", "alpha"))
-        labels = self.labels_of(corpus, corpus.n_documents).toarray().tobytes()
-        law = _marginal(self, values, tuple(map(int, corpus.doc_lengths)), labels)
+        labels = tuple(map(tuple, self.labels_of(corpus, corpus.n_documents).toarray().tolist()))
+        lengths, draws = tuple(map(int, corpus.doc_lengths)), DRAWS_OF_MANY if self.sampled() else DRAWS
+        law = marginal.law_of_topics(self.law, values, self.n_topics, lengths, labels, draws)
         return law(z) + self.log_words(z, corpus, hyper)
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
@@ -388,31 +376,3 @@ def _log_gamma_of_lengths(lengths: np.ndarray, rng: np.random.Generator) -> np.n
 def _label_rows(model: ScalingFamily, corpus: Corpus) -> tuple[Any, np.ndarray]:
     """See `ScalingFamily.label_rows`; kept, as every draw of a chain asks for them."""
     return distinct_rows(model.labels_of(corpus, corpus.n_documents))
-
-
-@lru_cache(maxsize=8)
-def _marginal(
-    model: ScalingFamily, hyper: tuple[float, float], lengths: tuple[int, ...], rows: bytes
-) -> Callable[[np.ndarray], float]:
-    """Log probability of topics of documents of some lengths and rows of labels, as a function of ``z``."""
-    gamma, alpha = hyper
-    filled = np.flatnonzero(lengths)
-    labels = np.frombuffer(rows).reshape(len(lengths), -1)[filled]
-    document = np.repeat(np.arange(filled.size), np.array(lengths)[filled])
-    draws = DRAWS_OF_MANY if model.sampled() else DRAWS
-    rng = np.random.default_rng(np.frombuffer(np.array(hyper).tobytes(), np.uint32).tolist())
-    n_topics = model.n_topics or max(2, int(np.ceil(np.log(1e-5) / np.log(gamma / (1.0 + gamma)))))
-
-    def draw_theta(n: int) -> np.ndarray:
-        sticks = rng.beta(1.0, gamma, (n, n_topics))
-        sticks[:, -1] = 1.0
-        left = np.cumprod(1.0 - sticks, axis=1)
-        root = sticks * np.hstack([np.ones((n, 1)), left[:, :-1]])
-        scale = np.exp(labels @ model.law.draw(rng, (n, labels.shape[1], n_topics)))
-        pi = np.maximum(rng.gamma(alpha * root[:, None], size=scale.shape), 1e-300) * scale
-        return pi / pi.sum(axis=2, keepdims=True)
-
-    if model.n_topics:
-        return marginal.log_topics(draw_theta, document, n_topics, draws)
-    law = marginal.log_partitions(draw_theta, document, draws)
-    return lambda z: law[marginal.blocks_of(z, document, filled.size)]

@@ -7,14 +7,18 @@ topics is a product of sums.
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from math import factorial
 
 import numpy as np
 
 from ...toolbox.enumeration import restricted_growth_strings
+from .laws import ScaleLaw
 
 CHUNK = 20_000
+
+LEFT_OUT = 1e-5
+"""Expected weight of the topics that are left out where there is no limit to their number."""
 
 type Blocks = tuple[tuple[int, ...], ...]
 """How many tokens each block has in each document; blocks are sorted, as their order does not count."""
@@ -106,3 +110,47 @@ def _apart(blocks: Blocks, coarser: dict[Blocks, float]) -> float:
             sign *= (-1) ** (int(size) - 1) * factorial(int(size) - 1)
         out += sign * coarser[tuple(sorted(tuple(map(int, row)) for row in sums))]
     return out
+
+
+@lru_cache(maxsize=8)
+def law_of_topics(
+    law: ScaleLaw,
+    hyper: tuple[float, float],
+    n_topics: int,
+    lengths: tuple[int, ...],
+    labels: tuple[tuple[float, ...], ...],
+    draws: int,
+) -> Callable[[np.ndarray], float]:
+    """Log probability of topics of short documents, as a function of ``z``.
+
+    Parameters
+    ----------
+    law : ScaleLaw
+    hyper : (float, float)
+        gamma and alpha, which also seed the simulation.
+    n_topics : int
+        0 for no limit: then the law is of partitions.
+    lengths : tuple of int (D,)
+    labels : tuple of tuple of float (D, J)
+    draws : int
+    """
+    gamma, alpha = hyper
+    filled = np.flatnonzero(lengths)
+    rows = np.array(labels, float)[filled]
+    document = np.repeat(np.arange(filled.size), np.array(lengths)[filled])
+    rng = np.random.default_rng(np.array(hyper).view(np.uint32).tolist())
+    n_sticks = n_topics or max(2, int(np.ceil(np.log(LEFT_OUT) / np.log(gamma / (1.0 + gamma)))))
+
+    def draw_theta(n: int) -> np.ndarray:
+        sticks = rng.beta(1.0, gamma, (n, n_sticks))
+        sticks[:, -1] = 1.0
+        left = np.cumprod(1.0 - sticks, axis=1)
+        root = sticks * np.hstack([np.ones((n, 1)), left[:, :-1]])
+        scale = np.exp(rows @ law.draw(rng, (n, rows.shape[1], n_sticks)))
+        pi = np.maximum(rng.gamma(alpha * root[:, None], size=scale.shape), 1e-300) * scale
+        return pi / pi.sum(axis=2, keepdims=True)
+
+    if n_topics:
+        return log_topics(draw_theta, document, n_topics, draws)
+    of_partitions = log_partitions(draw_theta, document, draws)
+    return lambda z: of_partitions[blocks_of(z, document, filled.size)]
