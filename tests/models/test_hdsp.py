@@ -231,7 +231,7 @@ def test_u_given_drawn_proportions_hardly_moves():
     corpus = Corpus(np.zeros(50, int), [0, 50], n_words=1)
 
     def autocorrelation(*changes):
-        kernel = model.kernels_in(load_room(*changes, PLAIN_PYTHON))["sparse"]
+        kernel = model.kernels_in(load_room(*changes, PLAIN_PYTHON))["auxiliary"]
         rng = np.random.default_rng(0)
         state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
         path = []
@@ -250,7 +250,7 @@ FOUND_BY_JOINT = ("scaling-scale-forgotten", "scaling-mass-not-scaled", "scaling
 
 @pytest.mark.parametrize("mutant", ["", *FOUND_BY_JOINT])
 def test_joint_finds_wrong_weights_of_tokens(mutant):
-    case = Case("hdsp", "sparse", "joint", mutant=mutant, options='{"n_topics": 3}')
+    case = Case("hdsp", "auxiliary", "joint", mutant=mutant, options='{"n_topics": 3}')
     verdict = joint(case.subject, case.kernel, case.make_model(), DESIGN, states=12)
     assert verdict.passed == (not mutant), verdict
 

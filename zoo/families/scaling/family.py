@@ -342,7 +342,7 @@ class ScalingFamily(TwoSidedModel):
         about = "Gibbs given one auxiliary variable a document; a token costs as much as its counts"
         # Without a limit some topics are too rare for the rung `joint` to know their probability.
         return {
-            "sparse": Kernel(
+            "auxiliary": Kernel(
                 load,
                 step,
                 snapshot,
