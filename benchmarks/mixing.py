@@ -1,78 +1,159 @@
-"""How far HDP chains of one corpus come from two sides, with and without moves of whole tables.
+"""The sandwich: whether HDP chains from two sides agree, with and without moves of tables and topics.
 
-    python -m benchmarks.mixing web_snippets movie_reviews
+    python -m benchmarks.mixing simulated:20 web_snippets:40
 
-Chains of `hdp` with default priors start with all tokens in one topic, and with a topic a document; each
-runs for the same CPU-seconds in a process of its own. Prints a table and writes it to
-``benchmarks/mixing.md``.
+Of each sampler of `hdp` there are four chains, two from one topic and two from a topic a document, each of so
+many CPU-seconds; what they say is taken from the second half of these. On real corpora hyperparameters are
+sampled under their default priors. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000 tokens,
+hyperparameters fixed at those that made them. Prints tables and writes them to ``benchmarks/mixing.md``.
 """
 
 import argparse
-import json
-import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import date
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bnpzoo
 import numpy as np
+from bnpzoo.diagnostics.heldout.scores import document_completion
+from bnpzoo.zoo.contract import Design, Probes
+from bnpzoo.zoo.inference.convergence import LOCAL, ess, rhat
 
 from .speed import CORPUS, processor
 
 RESULTS = Path(__file__).with_name("mixing.md")
-STARTS = ("one topic", "a topic a document")
-VARIANTS = ("sparse", "whole-tables")
+SIMULATED = "simulated"
+STARTS = {"one topic": "one", "a topic a document": "documents"}
+SAMPLERS = ("sparse", "whole-tables")
+SEEDS = (1, 2)
+LOOKS = 400
+"""Most draws of a chain whose quantities are kept."""
+
+DRAWS = 5
+"""Of a chain, for held-out documents."""
+
+NOWHERE = Probes(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
 
 
-def started(model: Any, corpus: Any, start: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Latents at which a chain starts."""
-    labels = corpus.doc_of if start == STARTS[1] else np.zeros(corpus.n_tokens, np.int64)
-    return model.start_at(labels, corpus, rng)
+class Data(NamedTuple):
+    """A corpus, documents held out of it or None, and the model."""
+
+    model: Any
+    corpus: Any
+    held_out: Any
 
 
-def trace(path: Path, variant: str, start: str, marks: list[float]) -> list[dict[str, float]]:
-    """Sweeps, topics and log joint of one chain after `marks` CPU-seconds, in this process."""
-    corpus = bnpzoo.read_corpus(path)
-    if "is_test" in corpus.covariates:
-        corpus, _ = corpus.split()
-    model, rng = bnpzoo.get("hdp"), np.random.default_rng(1)
-    kernel = model.kernel(variant)
-    few = corpus.take([0])
-    kernel.step(rng, kernel.load(started(model, few, STARTS[0], rng), few, model))  # compiles
-    state = kernel.load(started(model, corpus, start, rng), corpus, model)
-    found, seconds, sweeps = [], 0.0, 0
-    for mark in marks:
-        while seconds < mark:
-            begin = time.process_time()
-            state = kernel.step(rng, state)
-            seconds, sweeps = seconds + time.process_time() - begin, sweeps + 1
-        latents = kernel.snapshot(state)
-        log_joint = model.log_likelihood(latents, corpus) + model.log_assignments(latents, corpus)
-        found.append({"sweeps": sweeps, "topics": model.n_topics_of(latents), "log_joint": log_joint})
-    return found
+class Chain(NamedTuple):
+    """What a chain did: seconds and global quantities at evenly spaced times, sweeps, held-out perplexity."""
+
+    seconds: np.ndarray
+    quantities: dict[str, np.ndarray]
+    sweeps: int
+    perplexity: float
 
 
-def traced_apart(*arguments: Any) -> list[dict[str, float]]:
-    """Return `trace` of a fresh process."""
-    command = [sys.executable, "-m", "benchmarks.mixing", "--trace", json.dumps([str(a) for a in arguments])]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+def data_of(name: str) -> Data:
+    """Corpus of a name, and `hdp` for it."""
+    model = bnpzoo.get("hdp")
+    if name == SIMULATED:
+        values = model.set_to("benchmark").hyperparameters()
+        model = model.replaced(**{key: values[key] for key in model.sampled()})
+        return Data(model, model.simulate(Design(np.full(400, 50), 2000), np.random.default_rng(0))[1], None)
+    corpus = bnpzoo.read_corpus(CORPUS.with_stem(name))
+    return Data(model, *(corpus.split() if "is_test" in corpus.covariates else (corpus, None)))
 
 
-def page(rows: list[tuple[str, ...]]) -> str:
+def run(data: Data, sampler: str, start: str, seed: int, budget: float) -> Chain:
+    """One chain of `budget` CPU-seconds, those for looking at it not counted."""
+    model, corpus, held_out = data
+    rng, kernel = np.random.default_rng(seed), model.kernel(sampler)
+    labels = corpus.doc_of if start == "documents" else np.zeros(corpus.n_tokens, np.int64)
+    state = kernel.load(model.start_at(labels, corpus, rng), corpus, model)
+    spent, sweeps, seconds, found, draws = 0.0, 0, [], [], []
+    while spent < budget:
+        begin = time.thread_time()
+        state = kernel.step(rng, state)
+        spent, sweeps = spent + time.thread_time() - begin, sweeps + 1
+        if spent >= len(seconds) * budget / LOOKS:
+            now = model.quantities(kernel.snapshot(state), corpus, NOWHERE, kernel.counted(state))
+            found.append({key: float(x) for key, x in now.items() if key not in LOCAL and np.ndim(x) == 0})
+            seconds.append(spent)
+        if held_out is not None and spent >= budget * (0.5 + 0.5 * (len(draws) + 1) / DRAWS):
+            draws.append(model.predictive(kernel.snapshot(state), corpus))
+    score = document_completion(draws, held_out).perplexity if draws else np.nan
+    quantities = {key: np.array([one[key] for one in found]) for key in found[0]}
+    return Chain(np.array(seconds), quantities, sweeps, score)
+
+
+def agreement(chains: list[Chain], budget: float) -> tuple[float, str, float, str, float]:
+    """Spread of the log joint, worst R-hat, and least ESS a CPU-second, of the second halves of chains."""
+    halves = [
+        {key: x[chain.seconds >= budget / 2] for key, x in chain.quantities.items()} for chain in chains
+    ]
+    length = min(half["log_joint"].size for half in halves)
+    apart, size = {}, {}
+    for key in halves[0]:
+        values = np.array(
+            [half[key][np.linspace(0, half[key].size - 1, length).astype(int)] for half in halves]
+        )
+        if np.ptp(values) > 0.0:
+            apart[key], size[key] = rhat([values]), ess(values) / (len(chains) * budget / 2)
+    means = [half["log_joint"].mean() for half in halves]
+    worst, least = max(apart, key=lambda key: apart[key]), min(size, key=lambda key: size[key])
+    return float(np.ptp(means)), worst, apart[worst], least, size[least]
+
+
+def rows(name: str, budgets: dict[str, float]) -> Iterator[tuple[list[tuple[str, ...]], tuple[str, ...]]]:
+    """For each sampler, lines on its chains and one on how they agree."""
+    data, budget = data_of(name), budgets[name]
+    few = data.corpus.take([0, 1])
+    for sampler in SAMPLERS:
+        run(Data(data.model, few, None), sampler, "one", 1, 0.1)  # compiles
+        chains, lines = [], []
+        for (title, start), seed in product(STARTS.items(), SEEDS):
+            chain = run(data, sampler, start, seed, budget)
+            chains.append(chain)
+            topics, log_joint = (
+                chain.quantities[key][chain.seconds >= budget / 2].mean() for key in ("n_topics", "log_joint")
+            )
+            score = "–" if np.isnan(chain.perplexity) else f"{chain.perplexity:.0f}"
+            lines.append(
+                (name, sampler, title, f"{chain.sweeps:,}", f"{topics:,.0f}", f"{log_joint:,.0f}", score)
+            )
+            print(*lines[-1], file=sys.stderr, flush=True)
+        spread, worst, apart, least, size = agreement(chains, budget)
+        summary = (f"{spread:,.0f}", f"{apart:.3f}", worst, f"{size:.3g}", least)
+        print(*summary, file=sys.stderr, flush=True)
+        yield lines, (name, sampler, f"{budget:g}", *summary)
+
+
+def table(head: tuple[str, ...], n_words: int, lines: list[tuple[str, ...]]) -> str:
+    """Table whose columns after the first `n_words` hold numbers."""
+    rule = ("---",) * n_words + ("--:",) * (len(head) - n_words)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
+
+
+def page(chains: list[tuple[str, ...]], agreements: list[tuple[str, ...]]) -> str:
     """All of ``mixing.md``."""
-    head = ("corpus", "sampler", "start", "CPU-seconds", "sweeps", "topics", "log joint")
-    lines = [head, ("---",) * 3 + ("--:",) * 4, *rows]
     return f"""# Chains from two sides
 
 Written by `python -m benchmarks.mixing` on {date.today()}; do not edit.
 
-`hdp`, hyperparameters sampled under their default priors; the log joint is that of words and topics given
-the rest.
+`hdp`, four chains a sampler, two from one topic and two from a topic a document, each of so many CPU-seconds.
+What is said of them is of the second half of these. The machine did other work at the same time.
 
-{"\n".join(f"| {' | '.join(line)} |" for line in lines)}
+The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity; and ESS, of all
+chains together, is that of the worst, by a CPU-second.
+
+{table(("corpus", "sampler", "CPU-seconds", "spread", "R-hat", "of", "ESS / s", "of"), 2, agreements)}
+
+Topics and log joint are means. Perplexity is that of held-out documents by completion, from {DRAWS} draws.
+
+{table(("corpus", "sampler", "start", "sweeps", "topics", "log joint", "perplexity"), 3, chains)}
 
 {processor()}.
 """
@@ -81,23 +162,18 @@ the rest.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "corpora", nargs="*", default=[CORPUS.stem], help="names of files beside the default one"
+        "corpora", nargs="*", default=[f"{SIMULATED}:20", f"{CORPUS.stem}:40"], metavar="NAME:SECONDS"
     )
-    parser.add_argument("--marks", default="15,60,300", help="CPU-seconds after which to look")
-    parser.add_argument("--trace", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.trace:
-        path, variant, start, marks = json.loads(options.trace)
-        print(json.dumps(trace(Path(path), variant, start, [float(mark) for mark in marks.split(",")])))
-        return
-    rows = []
-    for name, start, variant in product(options.corpora, STARTS, VARIANTS):
-        found = traced_apart(CORPUS.with_stem(name), variant, start, options.marks)
-        for mark, at in zip(options.marks.split(","), found, strict=True):
-            numbers = (mark, f"{at['sweeps']:,}", f"{at['topics']:,}", f"{at['log_joint']:,.0f}")
-            rows.append((name, variant, start, *numbers))
-            print(*rows[-1], file=sys.stderr)
-    RESULTS.write_text(page(rows), encoding="utf-8")
+    budgets = {}
+    for word in parser.parse_args().corpora:
+        name, _, seconds = word.partition(":")
+        budgets[name] = float(seconds or 60)
+    chains, agreements = [], []
+    for name in budgets:
+        for lines, summary in rows(name, budgets):
+            chains += lines
+            agreements.append(summary)
+            RESULTS.write_text(page(chains, agreements), encoding="utf-8")
 
 
 if __name__ == "__main__":

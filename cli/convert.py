@@ -43,6 +43,12 @@ def convert(
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     sentences: Sentences = "none",
+    by_sentence: Annotated[
+        bool,
+        typer.Option(
+            "--by-sentence", help="Make each sentence a document, for models that know of no sentences."
+        ),
+    ] = False,
 ) -> None:
     """Write a corpus in another format: text as .npz, or LDA-C and UCI bags of words for other programs."""
     from ..zoo.formats import write_corpus
@@ -53,6 +59,8 @@ def convert(
         sentences=sentences,
     )  # fmt: skip
     corpus = read_corpus(corpus_file, options=options)
+    if by_sentence:
+        corpus = corpus.of_sentences()
     write_corpus(corpus, out_file)
     say(
         f"Wrote {out_file}: {corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, "

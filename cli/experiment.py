@@ -252,7 +252,7 @@ def weight_agnostic(
 ) -> None:
     """Topics of sentences: held-out perplexity, coherence, and how much is found of what was planted.
 
-    Tables I to III of Das & Bhattacharyya, by those of their methods of which there is a model, and LDA.
+    Tables I to III of Das & Bhattacharyya, by their methods, and by two more: MQR-HDP and LDA.
     """
     from ..diagnostics.experiments import weight_agnostic
 

@@ -17,15 +17,17 @@ from typing import Any, ClassVar, NamedTuple, override
 import numpy as np
 from xarray import DataTree
 
-from ...zoo.contract import Model
+from ...zoo.contract import FrozenTopics, Model
 from ...zoo.corpus import Corpus, CorpusError
 from ...zoo.designs import SubtleTopics
 from ...zoo.formats import TextOptions, from_texts, read_corpus, to_counts
 from ...zoo.formats.sentences import as_lines, statements
 from ...zoo.inference import sample
-from ...zoo.models import MODELS, get
+from ...zoo.models import get
 from ..coherence import umass
-from ..heldout import left_to_right, posterior_predictives
+from ..heldout import HeldOut, left_to_right, posterior_predictives, posterior_topics
+from ..heldout.empirical_likelihood import log_probabilities
+from ..heldout.scores import average_over_draws
 from ..topics import Sentences, comments, match_topics, subtle, topics_of
 from .differential import with_words
 from .runner import Cell, Experiment
@@ -35,14 +37,20 @@ PRIORS: dict[str, dict[str, float]] = {
     "sbp": {"a": 1.0, "b": 1.0},
     "tjb_hdp": {"alpha": 1.0, "gamma": 0.5},
     "mqr_hdp": {"alpha": 1.0, "epsilon": 0.5},
-    "icd": {},
+    "focused": {},
     "lda": {},
 }
-"""Methods and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent. We add
-LDA, and MQR-HDP, which the paper defines and does not report."""
+"""Models and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent; those of
+the focused model, the paper's ICD, are sampled. We add LDA, and MQR-HDP, which the paper defines and does not
+report."""
 
-METHODS = tuple(name for name in PRIORS if name in MODELS)
-"""Those of which there is a model."""
+METHODS = tuple(PRIORS)
+
+OF_SENTENCES = ("focused",)
+"""Models of documents that are fitted to sentences, each a document of its own."""
+
+SAMPLES = 100
+"""Simulated topic proportions a particle, where a sentence has some topics only."""
 
 SYNTHETIC, SOURCE = "synthetic", "source"
 TOP = 5
@@ -53,7 +61,7 @@ LABELS = {
     "sbp": "SBP of each sentence",
     "tjb_hdp": "HDP of a document's sentences",
     "mqr_hdp": "shared and own dishes",
-    "icd": "ICD of each sentence",
+    "focused": "ICD of each sentence",
     "lda": "LDA of documents",
     "data": "",
     "n_topics": "number of topics",
@@ -163,10 +171,11 @@ class WeightAgnosticExperiment(Experiment):
                 self.problem(setting["data"], replicate)
 
     def model(self, method: str, n_topics: int) -> Model:
-        """Model of a method; its hyperparameters are fixed, as in the paper."""
-        of_vectors = "alpha" if method == "lda" else "kappa"
-        arguments: dict[str, Any] = {"eta": self.eta, of_vectors: self.kappa, **PRIORS[method]}
-        return get(method, n_topics=n_topics, **arguments)
+        """Model of a method; its hyperparameters are fixed, as in the paper, but those of `OF_SENTENCES`."""
+        arguments: dict[str, Any] = {"eta": self.eta, **PRIORS[method]}
+        if method not in OF_SENTENCES:  # which have as many topics as they need, and no topic vectors
+            arguments |= {"n_topics": n_topics, "alpha" if method == "lda" else "kappa": self.kappa}
+        return get(method, **arguments)
 
     def problem(self, data: str, replicate: int) -> Problem:
         """Draw training and test documents."""
@@ -200,7 +209,7 @@ class WeightAgnosticExperiment(Experiment):
         seed = int(np.random.SeedSequence([self.seed, cell.replicate]).generate_state(1)[0])
         tree = sample(
             self.model(cell.method, cell.setting["n_topics"]),
-            problem.train,
+            problem.train.of_sentences() if cell.method in OF_SENTENCES else problem.train,
             start="seated",
             chains=1,
             tune=self.sampling.tune,
@@ -211,8 +220,11 @@ class WeightAgnosticExperiment(Experiment):
             workers=1,
             partial=False,
         )
-        draws = posterior_predictives(tree, problem.test)
-        score = left_to_right(draws, problem.test, seed=seed, particles=self.sampling.particles)
+        if cell.method in OF_SENTENCES:
+            score = sentence_by_sentence(tree, problem.test, seed, SAMPLES * self.sampling.particles)
+        else:
+            draws = posterior_predictives(tree, problem.test)
+            score = left_to_right(draws, problem.test, seed=seed, particles=self.sampling.particles)
         return {"perplexity": score.perplexity} | coherence(tree, problem.train) | found(tree, problem)
 
 
@@ -230,6 +242,19 @@ def planted(design: SubtleTopics, rng: np.random.Generator) -> Problem:
     )
 
 
+def sentence_by_sentence(tree: DataTree, test: Corpus, seed: int, samples: int) -> HeldOut:
+    """Score documents by a model of their sentences, which are independent under one draw."""
+    sentences = test.of_sentences()
+    document = Sentences.of(test).document
+
+    def estimate(rng: np.random.Generator, frozen: FrozenTopics) -> np.ndarray:
+        log_p = log_probabilities(rng, frozen, sentences, samples)
+        return np.bincount(document, log_p, test.n_documents)
+
+    log_p, n_draws = average_over_draws(estimate, posterior_topics(tree, test), test, seed)
+    return HeldOut("empirical likelihood", log_p, test.doc_lengths, n_draws)
+
+
 def coherence(tree: DataTree, train: Corpus) -> dict[str, float]:
     """UMass coherence of the last draw's topics, mean over those that hold so many words, by both units."""
     top = np.array([topic.word_ids for topic in topics_of(tree, TOP) if len(topic.words) == TOP])
@@ -245,7 +270,7 @@ def found(tree: DataTree, problem: Problem) -> dict[str, float]:
     """Shares of what was planted that have the highest scores; NaN where nothing was planted."""
     if problem.carries is None or problem.is_specific is None:
         return {"subtle": np.nan, "specific": np.nan}
-    matched = match_topics(tree)
+    matched = replace(match_topics(tree), corpus=problem.train)  # of documents, whatever was fitted
     of_sentences = np.zeros(problem.train.n_segments)
     table = subtle(matched, least=0.0, most=1.0)
     np.maximum.at(of_sentences, table.index.to_numpy(), table["score"].to_numpy())

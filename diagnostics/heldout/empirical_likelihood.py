@@ -51,24 +51,29 @@ def empirical_likelihood(
     """
     if samples < 1:
         raise ValueError(f"expected at least 1 sample, found {samples}")
-    counts = csr_array((np.ones(test.n_tokens), test.words, test.doc_ptr), (test.n_documents, test.n_words))
 
     def estimate(rng: np.random.Generator, frozen: FrozenTopics) -> np.ndarray:
-        group = frozen.rows_of(test)
-        log_p = np.zeros(test.n_documents)
-        for g in np.unique(group):
-            here = np.flatnonzero(group == g)
-            theta, log_length = _new_documents(frozen, g, samples, rng)
-            weights = np.array([log_length(n) for n in test.doc_lengths[here]])
-            log_words = counts[here] @ np.log(theta @ frozen.words_of(g)).T
-            log_joint, log_of_lengths = (
-                np.logaddexp.reduce(x, axis=1) for x in (weights + log_words, weights)
-            )
-            log_p[here] = log_joint - log_of_lengths
-        return log_p
+        return log_probabilities(rng, frozen, test, samples)
 
     log_p, n_draws = average_over_draws(estimate, topics, test, seed)
     return HeldOut("empirical likelihood", log_p, test.doc_lengths, n_draws)
+
+
+def log_probabilities(
+    rng: np.random.Generator, frozen: FrozenTopics, test: Corpus, samples: int
+) -> np.ndarray:
+    """Logarithms of such estimates under one posterior draw, float (D,); see `empirical_likelihood`."""
+    counts = csr_array((np.ones(test.n_tokens), test.words, test.doc_ptr), (test.n_documents, test.n_words))
+    group = frozen.rows_of(test)
+    log_p = np.zeros(test.n_documents)
+    for g in np.unique(group):
+        here = np.flatnonzero(group == g)
+        theta, log_length = _new_documents(frozen, g, samples, rng)
+        weights = np.array([log_length(n) for n in test.doc_lengths[here]])
+        log_words = counts[here] @ np.log(theta @ frozen.words_of(g)).T
+        log_joint, log_of_lengths = (np.logaddexp.reduce(x, axis=1) for x in (weights + log_words, weights))
+        log_p[here] = log_joint - log_of_lengths
+    return log_p
 
 
 def _new_documents(

@@ -22,6 +22,7 @@ DIAGRAMS = {
     "hpyp": "α_g > θ_gd > z_gdi > w_gdi; η > φ⁰_k > φ_gk > w_gdi; a > φ_gk; b_k > φ_gk",
     "pyp": "α_g > θ_gd > z_gdi > w_gdi; η > φ⁰_gk > φ_gk > w_gdi; a > φ_gk; b_k > φ_gk",
     "was": "ζ > c_di > z_di > w_di; a > c_di; b > c_di; κ > φ_d > z_di; η > λ_k > w_di",
+    "ordered_sbp": "a > c_di > z_di > w_di; b > c_di; κ > φ_d > z_di; η > λ_k > w_di",
     "sbp": "a > c_di > z_di > w_di; b > c_di; κ > φ_d > z_di; η > λ_k > w_di",
     "tjb_hdp": "α > G_d > c_di > z_di > w_di; γ > c_di; κ > φ_d > z_di; η > λ_k > w_di",
     "mqr_hdp": "α > c_di > z_di > w_di; ε > c_di; κ > φ_d > z_di; η > λ_k > w_di",

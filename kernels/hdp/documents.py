@@ -88,7 +88,7 @@ def _break_sticks(rng, documents, topic, group):
 
 @kernel
 def drop_empty_topics(tokens, documents, topics):
-    """Renumber the topics in use without gaps and give the sticks of the others back to the rest."""
+    """Renumber the topics in use without gaps; the rest of the sticks is left to be drawn anew."""
     size = topic_sizes(topics)
     new_name = np.full(topics.n_topics[0], -1, np.int32)
     n_kept = 0
@@ -98,9 +98,6 @@ def drop_empty_topics(tokens, documents, topics):
             documents.root[n_kept] = documents.root[k]
             documents.prior[:, n_kept] = documents.prior[:, k]
             n_kept += 1
-        else:
-            documents.root_rest[0] += documents.root[k]
-            documents.rest[:] += documents.prior[:, k]
     if n_kept == topics.n_topics[0]:
         return
     for i in range(tokens.topic.size):

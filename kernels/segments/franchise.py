@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import categorical, concentration, is_sampled
+from ..toolbox.random import concentration, is_sampled
 from ..toolbox.sides import check_positive
 from . import urns
-from .documents import SLOTS, count_topic, discount_topic, empty_slot
+from .documents import SLOTS
 from .state import Tokens
-from .tables import weigh_block
+from .tables import draw_block, lift_block, put_block
 
 
 class Franchise(NamedTuple):
@@ -191,32 +191,15 @@ def _take_seat(urn, tokens, dishes, i):
 def move_table(rng, urn, tokens, smoothings, dishes, s, t):
     """Draw the dish of table `t` of sentence `s`, the current one, with all its tokens."""
     c = urn.table_dish[t]
-    n_listed = 0
-    for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
-        if urn.table[i] == t:
-            k = tokens.topic[i]
-            if dishes.block[k] == 0:
-                dishes.block_topics[n_listed] = k
-                n_listed += 1
-            dishes.block[k] += 1
-            discount_topic(dishes, c, k)
+    n_listed = lift_block(tokens, dishes, s, urn.table, t, c)
     urn.served[c] -= 1
-    n_slots = dishes.sizes[SLOTS]
-    for slot in range(n_slots):
+    for slot in range(dishes.sizes[SLOTS]):
         served = urn.served[slot]
         dishes.log_weight[slot] = np.log(served) if served > 0 else -np.inf
     another = may_serve_another(urn, dishes)
-    dishes.log_weight[n_slots] = np.log(urn.alpha[0]) if another else -np.inf
-    weigh_block(smoothings, dishes, n_listed)
-    new = categorical(rng, dishes.log_weight, n_slots + 1)
-    if new == n_slots:
-        new = empty_slot(dishes)
-        dishes.sizes[SLOTS] = max(n_slots, new + 1)
-    for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
-        if urn.table[i] == t:
-            tokens.dish[i] = new
-            count_topic(dishes, new, tokens.topic[i])
-            dishes.block[tokens.topic[i]] = 0
+    dishes.log_weight[dishes.sizes[SLOTS]] = np.log(urn.alpha[0]) if another else -np.inf
+    new = draw_block(rng, smoothings, dishes, n_listed)
+    put_block(tokens, dishes, s, urn.table, t, new)
     urn.served[new] += 1
 
 

@@ -77,14 +77,12 @@ def update_zeta(rng, law, tally):
 
 
 @kernel
-def counts_of_counts(topics):
-    """How many pairs of word and topic have so many tokens, int64 (most + 1,)."""
-    out = np.zeros(topics.counts.max() + 1, np.int64)
-    for w in range(topics.counts.shape[0]):
-        for k in range(topics.counts.shape[1]):
-            out[topics.counts[w, k]] += 1
-    out[0] = 0
-    return out
+def update_eta(rng, eta, prior, topics):
+    """Slice-sample the Dirichlet parameter of topics given their counts, unless it is fixed."""
+    if is_sampled(prior):
+        counts_of_counts = np.bincount(topics.counts.ravel())
+        counts_of_counts[0] = 0
+        draw_smoothing(rng, eta, topics.total, counts_of_counts, topics.counts.shape[0], prior)
 
 
 @kernel
@@ -94,9 +92,7 @@ def update_smoothings(rng, law, topics, tally):
         dish_size = tally.dish_size[: tally.numbers[DISHES_NOTED]]
         n_topics = topics.total.size
         draw_smoothing(rng, law.kappa, dish_size, tally.in_dish, n_topics, law.kappa_prior)
-    if is_sampled(law.eta_prior):
-        n_words = topics.counts.shape[0]
-        draw_smoothing(rng, law.eta, topics.total, counts_of_counts(topics), n_words, law.eta_prior)
+    update_eta(rng, law.eta, law.eta_prior, topics)
 
 
 @kernel

@@ -345,19 +345,22 @@ def mean_of_logs(log_weight):
 
 
 @kernel
-def next_sentence(rng, words, sentence, start, at_time, word_topics, law, n_particles):
-    """Mean topic proportions of the first token of one more sentence, given a document, float64 (K,)."""
+def next_token(rng, words, sentence, start, at_time, word_topics, law, n_particles, goes_on):
+    """Mean topic proportions of the next token, given a document, float64 (K,).
+
+    It is the first of one more sentence or, where the document `goes_on`, one more of its first.
+    """
     particles, _ = pass_document(rng, words, sentence, start, at_time, word_topics, law, n_particles)
     n_topics = word_topics.shape[1]
     share = np.exp(particles.log_weight - particles.log_weight.max())
     share /= share.sum()
-    another = particles.n_tables.shape[1] - 1
-    begin = another * law.truncation if law.truncation else words.size
+    s = 0 if goes_on else particles.n_tables.shape[1] - 1
+    begin = s * law.truncation if law.truncation else 0 if goes_on else words.size
     weights = np.zeros(words.size + law.truncation + 1)
     out = np.zeros(n_topics)
     for p in range(n_particles):
         n_dishes = particles.n_dishes[p]
-        weigh_seats(law, particles, p, another, begin, weights)
+        weigh_seats(law, particles, p, s, begin, weights)
         for c in range(n_dishes):
             mass = particles.dish_size[p, c] + n_topics * law.kappa
             for k in range(n_topics):

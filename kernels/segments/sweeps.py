@@ -1,7 +1,8 @@
 """Sweeps of the weight-agnostic stick-breaking process: tokens, tables, hyperparameters.
 
-``blocked_sweep`` is exact. ``sweep_given_past`` draws a token given those before it, as the paper does, and
-``sweep_as_if_last`` as if it came last: both leave out what later tokens say of it, and are not exact.
+``blocked_sweep`` is exact, and so is ``token_sweep``. ``sweep_given_past`` draws a token given those before
+it, as the paper does, and ``sweep_as_if_last`` as if it came last: both leave out what later tokens say of
+it, and are not exact.
 """
 
 from ..toolbox.jit import kernel
@@ -15,6 +16,14 @@ def blocked_sweep(rng, state):
     """One sweep: each token's dish and topic, each table's dish, hyperparameters. Mutates `state`."""
     token_pass(rng, state, False)
     table_pass(rng, state, True)
+    update_hyperparameters(rng, state)
+
+
+@kernel
+def token_sweep(rng, state):
+    """One sweep of documents of one sentence: as above without moves of tables. Mutates `state`."""
+    token_pass(rng, state, False)
+    table_pass(rng, state, False)
     update_hyperparameters(rng, state)
 
 

@@ -98,32 +98,55 @@ def weigh_block(law, document, n_listed):
         weight[slot] = math.exp(weight[slot] - highest)
 
 
-@kernel
-def move_dish(rng, tokens, law, document, s, c, first_sentence):
-    """Draw the dish of the table of sentence `s`, the current one, that has dish `c`."""
-    opened = document.own_first[c]
-    size = document.own_count[c]
-    document.own_first[c], document.own_count[c] = NEVER, 0
+@borrowing_kernel
+def lift_block(tokens, document, s, seat, at, c):
+    """Count the tokens of sentence `s` that sit at `at` out of dish `c`; return how many topics they have.
+
+    `seat` is what is kept of the seat of each token; the dish is one such thing.
+    """
     n_listed = 0
     for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
-        if tokens.dish[i] == c:
+        if seat[i] == at:
             k = tokens.topic[i]
             if document.block[k] == 0:
                 document.block_topics[n_listed] = k
                 n_listed += 1
             document.block[k] += 1
             discount_topic(document, c, k)
-    weigh_without_table(law, document, opened, c)
+    return n_listed
+
+
+@borrowing_kernel
+def draw_block(rng, law, document, n_listed):
+    """Draw the dish of the block of tokens that was lifted, given the log weights of dishes."""
     weigh_block(law, document, n_listed)
     new = categorical(rng, document.log_weight, document.sizes[SLOTS] + 1)
     if new == document.sizes[SLOTS]:
         new = empty_slot(document)
         document.sizes[SLOTS] = max(document.sizes[SLOTS], new + 1)
+    return new
+
+
+@borrowing_kernel
+def put_block(tokens, document, s, seat, at, c):
+    """Count the tokens of sentence `s` that sit at `at` into dish `c`."""
     for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
-        if tokens.dish[i] == c:
-            tokens.dish[i] = new
-            count_topic(document, new, tokens.topic[i])
+        if seat[i] == at:
+            tokens.dish[i] = c
+            count_topic(document, c, tokens.topic[i])
             document.block[tokens.topic[i]] = 0
+
+
+@kernel
+def move_dish(rng, tokens, law, document, s, c, first_sentence):
+    """Draw the dish of the table of sentence `s`, the current one, that has dish `c`."""
+    opened = document.own_first[c]
+    size = document.own_count[c]
+    document.own_first[c], document.own_count[c] = NEVER, 0
+    n_listed = lift_block(tokens, document, s, tokens.dish, c, c)
+    weigh_without_table(law, document, opened, c)
+    new = draw_block(rng, law, document, n_listed)
+    put_block(tokens, document, s, tokens.dish, c, new)
     document.own_first[new], document.own_count[new] = opened, size
     if new != c:
         e = 0

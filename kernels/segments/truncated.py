@@ -19,7 +19,7 @@ from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import is_sampled
 from ..toolbox.sides import check_positive
 from ..toolbox.smoothing import draw_smoothing
-from .hyper import counts_of_counts, slice_sticks
+from .hyper import slice_sticks, update_eta
 from .state import Tokens, Topics, count_topics
 from .weights import log_beta, weigh_word
 
@@ -230,10 +230,7 @@ def sweep(rng, state):
     if is_sampled(state.kappa_prior):
         sizes, n_topics = state.dish_sizes.ravel(), state.omega.size
         draw_smoothing(rng, state.kappa, sizes, state.counts_of_dishes, n_topics, state.kappa_prior)
-    if is_sampled(state.eta_prior):
-        n_words = state.topics.counts.shape[0]
-        counted = counts_of_counts(state.topics)
-        draw_smoothing(rng, state.eta, state.topics.total, counted, n_words, state.eta_prior)
+    update_eta(rng, state.eta, state.eta_prior, state.topics)
 
 
 def make_state(

@@ -37,5 +37,8 @@ def test_sentences_are_kept(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert f"{path}: 4 sentences" in result.stderr
     assert read_corpus(tmp_path / "c.npz").segment_ptr.tolist() == [0, 1, 2, 3, 4]
+    options = ("--sentences", "lines", "--by-sentence")
+    assert "4 documents" in run("convert", path, "--out", tmp_path / "s.npz", *options).stdout
+    assert read_corpus(tmp_path / "s.npz").doc_ptr.tolist() == [0, 1, 2, 3, 4]
     assert run("convert", path, "--out", tmp_path / "d.npz", "--sentences", "verses").exit_code == 2
     assert not (tmp_path / "d.npz").exists()

@@ -16,6 +16,9 @@ from bnpzoo.diagnostics.topics import Sentences
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.designs import SubtleTopics
 from bnpzoo.zoo.formats import from_texts, write_corpus
+from bnpzoo.zoo.inference import sample
+from bnpzoo.zoo.models import get
+from numpy.testing import assert_allclose
 
 TINY = Sampling(tune=3, draws=2, thin=1, particles=2)
 
@@ -58,6 +61,17 @@ def test_lda_finds_what_was_planted():
     figures = experiment.run(Cell({"data": "synthetic", "n_topics": 15}, "lda", 0))
     assert figures["subtle"] > 0.5
     assert figures["specific"] > 0.7
+
+
+def test_sentences_are_scored_as_documents_and_summed():
+    """Of one topic, whose words are known: no simulation can be wrong."""
+    problem = planted(SubtleTopics(n_documents=9, n_comments=1), np.random.default_rng(0))
+    tree = sample(
+        get("focused", eta=1e6), problem.train.of_sentences(), chains=1, tune=2, draws=2, keep=2, workers=1
+    )
+    score = weight_agnostic.sentence_by_sentence(tree, problem.test, 0, 50)
+    assert_allclose(score.log_probability, -problem.test.doc_lengths * np.log(400), rtol=1e-3)
+    assert score.n_draws == 2
 
 
 def test_comments_are_held_out_with_their_articles():

@@ -1,16 +1,11 @@
-"""Shared and own dishes of sentences: the law by hand, its limits, rungs, mutants."""
+"""Shared and own dishes of sentences: the law by hand, its limits."""
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
-from bnpzoo.diagnostics.laboratory.mutants.segments import MUTANTS
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
 from scipy.special import gammaln
-
-OWN = [m for m in MUTANTS if m.id.startswith(("mqr_hdp-", "urn-"))]
-FOUND_BY_SEQUENTIAL = ("mqr_hdp-owner-without-others", "mqr_hdp-epsilon-by-shared", "mqr_hdp-alpha-by-shared")
 
 HYPER = {"alpha": 1.3, "epsilon": 0.6, "kappa": 0.4, "eta": 0.5}
 CORPUS = Corpus([0] * 5, [0, 5], n_words=1, segment_ptr=[0, 3, 4, 5])
@@ -37,29 +32,3 @@ def test_all_shared_is_one_restaurant_and_none_shared_one_a_sentence():
     dishes, log_p = model.dish_laws(seats, HYPER | {"epsilon": 1e-12})
     apart = (dishes[:, 4] > dishes[:, :4].max(axis=1)) & (dishes[:, 3] > dishes[:, :3].max(axis=1))
     assert np.exp(log_p)[apart].sum() == pytest.approx(1.0, abs=1e-10)
-
-
-@pytest.mark.parametrize(
-    "rung",
-    ["joint", "oracle", "sequential", *(pytest.param(r, marks=pytest.mark.heavy) for r in ("geweke", "sbc"))],
-)
-def test_it_climbs(rung):
-    verdict = climb(Case("mqr_hdp", "blocked", rung))
-    assert verdict.passed, verdict
-
-
-@pytest.mark.heavy
-@pytest.mark.stan
-def test_it_agrees_with_its_references(tmp_path):
-    verdict = climb(Case("mqr_hdp", "blocked", "reference", "full"), tmp_path)
-    assert verdict.passed, verdict
-
-
-@pytest.mark.parametrize(
-    "mutant",
-    [pytest.param(m.id, marks=pytest.mark.heavy if m.id in FOUND_BY_SEQUENTIAL else ()) for m in OWN],
-)
-def test_mutants_are_rejected(mutant):
-    rung = "sequential" if mutant in FOUND_BY_SEQUENTIAL else "joint"
-    verdict = climb(Case("mqr_hdp", "blocked", rung, mutant=mutant))
-    assert verdict.status in ("rejected", "broken"), verdict

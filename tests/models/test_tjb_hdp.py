@@ -1,17 +1,12 @@
-"""Hierarchical Dirichlet process of sentences: the law by hand, its limits, rungs, mutants."""
+"""Hierarchical Dirichlet process of sentences: the law by hand, its limits."""
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
-from bnpzoo.diagnostics.laboratory.mutants.segments import MUTANTS
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.enumeration import log_stirling
 from scipy.special import gammaln, logsumexp
-
-OWN = [m for m in MUTANTS if m.id.startswith(("tjb_hdp-", "urn-"))]
-FOUND_BY_SEQUENTIAL = ("tjb_hdp-new-dish-of-table", "tjb_hdp-gamma-by-dishes", "tjb_hdp-alpha-by-tables")
 
 HYPER = {"alpha": 1.3, "gamma": 0.7, "kappa": 0.4, "eta": 0.5}
 CORPUS = Corpus([0] * 6, [0, 6], n_words=1, segment_ptr=[0, 3, 5, 6])
@@ -55,29 +50,3 @@ def test_a_large_gamma_is_one_restaurant_and_a_small_one_one_dish_a_sentence():
     dishes, log_p = loose.dish_laws(seats, HYPER | {"gamma": 1e-9})
     mixed = (dishes[:, 0] != dishes[:, 1]) | (dishes[:, 1] != dishes[:, 2]) | (dishes[:, 3] != dishes[:, 4])
     assert np.exp(log_p)[mixed].sum() < 1e-7
-
-
-@pytest.mark.parametrize(
-    "rung",
-    ["joint", "oracle", "sequential", *(pytest.param(r, marks=pytest.mark.heavy) for r in ("geweke", "sbc"))],
-)
-def test_it_climbs(rung):
-    verdict = climb(Case("tjb_hdp", "blocked", rung))
-    assert verdict.passed, verdict
-
-
-@pytest.mark.heavy
-@pytest.mark.stan
-def test_it_agrees_with_its_references(tmp_path):
-    verdict = climb(Case("tjb_hdp", "blocked", "reference", "full"), tmp_path)
-    assert verdict.passed, verdict
-
-
-@pytest.mark.parametrize(
-    "mutant",
-    [pytest.param(m.id, marks=pytest.mark.heavy if m.id in FOUND_BY_SEQUENTIAL else ()) for m in OWN],
-)
-def test_mutants_are_rejected(mutant):
-    rung = "sequential" if mutant in FOUND_BY_SEQUENTIAL else "joint"
-    verdict = climb(Case("tjb_hdp", "blocked", rung, mutant=mutant))
-    assert verdict.status in ("rejected", "broken"), verdict

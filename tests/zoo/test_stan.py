@@ -69,7 +69,9 @@ def on_programs(names):
     return decorate
 
 
-MODELS = [f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations()] + ["lda/asymmetric"]
+MODELS = [f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations()] + [
+    "lda/asymmetric", "was/forward",
+]  # fmt: skip
 
 
 def make(name):
@@ -77,6 +79,8 @@ def make(name):
     model_id, _, form = name.partition("/")
     if form == "asymmetric":
         return bnpzoo.get(model_id, symmetric=False)
+    if form == "forward":
+        return bnpzoo.get(model_id, forward=True)
     return bnpzoo.get(model_id, topics=form or None)
 
 

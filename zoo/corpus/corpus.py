@@ -26,6 +26,7 @@ from .fields import (
     as_text,
     as_word_ids,
     frozen,
+    no_sentences,
 )
 from .texts import tokens_of_texts
 
@@ -235,10 +236,7 @@ class Corpus:
             The corpus has no sentences; says how to get them.
         """
         if self.segment_ptr is None:
-            raise CorpusError(
-                "corpus: expected sentences, found none: read text with --sentences lines where a line is "
-                "one, or with --sentences en to have those of English text found"
-            )
+            raise no_sentences("corpus")
         return frozen(np.repeat(np.arange(self.n_segments), np.diff(self.segment_ptr)))
 
     @cached_property
@@ -313,6 +311,26 @@ class Corpus:
             words=self.words[kept],
             doc_ptr=n_before[self.doc_ptr],
             segment_ptr=None if self.segment_ptr is None else np.unique(n_before[self.segment_ptr]),
+        )
+
+    def of_sentences(self) -> "Corpus":
+        """Corpus whose documents are the sentences of this one, each with all that is known of its document.
+
+        A model that knows of no sentences says of each then what it says of documents: `focused` is the IBP
+        compound Dirichlet process of sentences. Tokens stay in their order, documents without any are gone.
+
+        Raises
+        ------
+        CorpusError
+            The corpus has no sentences.
+        """
+        sentences = np.unique(self.segment_of, return_index=True)[1]
+        document = self.doc_of[sentences]
+        return replace(
+            self,
+            doc_ptr=np.append(sentences, self.n_tokens),
+            group=None if self.group is None else self.group[document],
+            covariates={name: values[document] for name, values in self.covariates.items()},
         )
 
     def flag(self, name: str) -> np.ndarray:

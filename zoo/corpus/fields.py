@@ -19,6 +19,14 @@ class CorpusError(ValueError):
     """A corpus, or a file that should hold one, is not as it must be. The message is one line."""
 
 
+def no_sentences(owner: str, otherwise: str = "") -> CorpusError:
+    """Error of `owner`, which needs sentences; says how to get them."""
+    return CorpusError(
+        f"{owner}: expected sentences, found none: read text with --sentences lines where a line is one, or "
+        f"with --sentences en to have those of English text found{otherwise}"
+    )
+
+
 def frozen(array: np.ndarray) -> np.ndarray:
     """Mark `array` read-only, and return it."""
     array.setflags(write=False)

@@ -23,6 +23,7 @@ from .tpyp import Tpyp as Tpyp
 from .hpyp import Hpyp as Hpyp
 from .pyp import Pyp as Pyp
 from .was import Was as Was
+from .ordered_sbp import OrderedSbp as OrderedSbp
 from .sbp import Sbp as Sbp
 from .tjb_hdp import TjbHdp as TjbHdp
 from .mqr_hdp import MqrHdp as MqrHdp

@@ -12,7 +12,7 @@ from ...kernels.segments.particles import Sticks
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.segments import truncated
-from ..families.segments.family import SegmentsFamily
+from ..families.segments.family import SentencesFamily
 from ..families.segments.kernels import sbp_kernels
 from ..families.segments.order import Seating
 from ..families.segments.predictive import SegmentsPredictive
@@ -21,7 +21,7 @@ from ..toolbox.stan_data import stan_priors
 
 
 @dataclass(frozen=True)
-class Sbp(SegmentsFamily):
+class Sbp(SentencesFamily):
     """A fixed number of dishes a document; each sentence has stick-breaking weights of its own over them.
 
     The baseline of the weight-agnostic process, `was`: all sentences share all dishes from the start, in one

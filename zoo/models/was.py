@@ -1,37 +1,22 @@
 """Topics of sentences: the weight-agnostic hierarchical stick-breaking process (Das and Bhattacharyya)."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, override
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, override
 
 import numpy as np
 
-from ...kernels.segments.particles import Sticks
-from ..contract import (
-    Card,
-    Design,
-    Equation,
-    Gamma,
-    Hyperparameter,
-    Kernel,
-    Latents,
-    Reference,
-    Room,
-)
-from ..corpus import Corpus
-from ..families.segments import generator, reference
-from ..families.segments.family import SegmentsFamily
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
+from ..families.segments.family import SentencesFamily
 from ..families.segments.kernels import was_kernels
-from ..families.segments.law import Tables, listing, log_tables, partitions, tables_of
-from ..families.segments.order import ORDERS, Seating, seating, sentence_starts
-from ..families.segments.predictive import SegmentsPredictive
-from ..families.segments.reference import Rows
-from ..settings import Purpose, setting
-from ..toolbox.stan_data import stan_priors
+from ..families.segments.law import tables_of
+from ..families.segments.order import ORDERS, Seating
+from ..families.segments.sticks import SticksFamily
+from ..settings import setting
 
 
 @dataclass(frozen=True)
-class Was(SegmentsFamily):
+class Was(SticksFamily, SentencesFamily):
     """Sentences share the dishes (topic vectors) of their document, each with weights of its own.
 
     A dish may be prominent in a few sentences and absent from all others, and its weight in one says nothing
@@ -63,6 +48,8 @@ class Was(SegmentsFamily):
     most_tables, most_dishes : int
         The law is that given that no sentence has more tables, and no document more dishes; no limit at 0.
         References need limits, and a kernel with the same ones has the same law.
+    forward : bool
+        References keep the sticks and sum over dishes token by token, for documents too long to enumerate.
     """
 
     card: ClassVar[Card] = Card(
@@ -116,61 +103,31 @@ class Was(SegmentsFamily):
         tags=("parametric topics", "nonparametric dishes", "sentences", "not exchangeable"),
     )
 
-    a: Hyperparameter = setting(1.0, fixed=1.0, prior=Gamma(3.0, 2.0), benchmark=1.0)
-    b: Hyperparameter = setting(1.0, fixed=1.5, prior=Gamma(2.0, 2.0), benchmark=1.0)
     zeta: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, prior=Gamma(3.0, 4.0), benchmark=1.0)
     order: str = "round_robin"
     most_tables: int = 0
-    most_dishes: int = 0
+
+    few_dishes: ClassVar[int] = 3
 
     def __post_init__(self):
         if self.order not in ORDERS:
             raise ValueError(f"was: order: expected {' or '.join(ORDERS)}, found {self.order!r}")
         self.check_whole("most_tables", 0)
-        self.check_whole("most_dishes", 0)
         super().__post_init__()
 
     @override
     def seats(self, design: Design) -> Seating:
-        lengths = np.asarray(design.doc_lengths)
-        starts = sentence_starts(design.segment_ptr, lengths, self.window, self.label)
-        return seating(starts, lengths, self.order)
+        return self.seats_in(self.order, design)
 
     @property
     @override
     def limits(self) -> Mapping[str, int]:
-        return {"most_tables": self.most_tables, "most_dishes": self.most_dishes}
+        return {"most_dishes": self.most_dishes, "most_tables": self.most_tables}
 
     @override
     def is_within_limits(self, latents: Latents, seats: Seating) -> bool:
-        return self._are_within_limits(tables_of(seats, latents["dish"]))
-
-    def _are_within_limits(self, tables: Tables) -> bool:
-        most_dishes = int(np.bincount(tables.document, tables.is_new).max(initial=0))
-        most_tables = int(tables.rank.max(initial=-1)) + 1
-        return most_tables <= (self.most_tables or most_tables) and (
-            most_dishes <= (self.most_dishes or most_dishes)
-        )
-
-    @override
-    def draw_dishes(
-        self, seats: Seating, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
-    ) -> Latents:
-        a, b, zeta = (float(hyper[name]) for name in ("a", "b", "zeta"))
-        return {"dish": generator.draw_dishes(seats, a, b, zeta, rng)}
-
-    @override
-    def log_dishes(self, latents: Latents, seats: Seating) -> float:
-        tables = tables_of(seats, latents["dish"])
-        if not self._are_within_limits(tables):
-            return -np.inf
-        return float(log_tables(tables, *(float(latents[name]) for name in ("a", "b", "zeta"))).sum())
-
-    @override
-    def dish_laws(self, seats: Seating, hyper: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        rows = partitions(seats, self.most_tables, self.most_dishes)
-        of_tables = log_tables(rows.tables, *(float(hyper[name]) for name in ("a", "b", "zeta")))
-        return rows.dish, np.bincount(rows.tables.document, of_tables, minlength=len(rows.dish))
+        n_tables = int(tables_of(seats, latents["dish"]).rank.max(initial=-1)) + 1
+        return n_tables <= (self.most_tables or n_tables) and super().is_within_limits(latents, seats)
 
     @override
     def new_sentence(self, latents: Latents, seats: Seating) -> np.ndarray:
@@ -178,77 +135,5 @@ class Was(SegmentsFamily):
         return np.append(np.ones(n_dishes), zeta) / (n_dishes + zeta)
 
     @override
-    def predictive(self, latents: Latents, corpus: Corpus) -> SegmentsPredictive:
-        """See `Model.predictive`.
-
-        Raises
-        ------
-        ValueError
-            There are limits: what they say of new documents depends on these.
-        """
-        if self.most_tables or self.most_dishes:
-            raise ValueError(
-                "was: new documents are scored without limits; expected no most_tables, no most_dishes"
-            )
-        law = Sticks(*(float(latents[name]) for name in ("a", "b", "zeta", "kappa")), truncation=0)
-        return SegmentsPredictive(self.frozen_topics(latents, corpus), law, self.seats)
-
-    @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
         return was_kernels(room)
-
-    @override
-    def set_to(self, purpose: Purpose) -> Self:
-        """See `HasSettings.set_to`; before references there are few dishes, as all are enumerated."""
-        made = super().set_to(purpose)
-        return replace(made, most_dishes=made.most_dishes or 3) if purpose == "reference" else made
-
-    @property
-    @override
-    def reference(self) -> Reference:
-        """See `Model.reference`; without `most_dishes`, the truncation is the limit."""
-        return Reference(
-            parameters=("dishes", "phi", "a", "b", "zeta", "kappa", "eta"),
-            numpyro=self._numpyro,
-            stan_program="was",
-            stan_data=self._stan_data,
-            latents=self._latents_at,
-            needs_truncation=not self.most_dishes,
-        )
-
-    def _rows(self, corpus: Corpus, truncation: int) -> Rows:
-        limits = (self.most_tables, self.most_dishes or truncation)
-        return reference.rows_of(corpus, self.seats(Design.of(corpus)), listing, limits, self.label)
-
-    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
-        rows = self._rows(corpus, truncation)
-        return reference.program(rows, corpus.n_words, self.n_topics, self.hyperparameters(), _starts)
-
-    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
-        rows = reference.stan_rows(self._rows(corpus, truncation), corpus.n_words)
-        return rows | {"K": self.n_topics} | stan_priors(self)
-
-    def _latents_at(
-        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
-    ) -> Latents:
-        rows = self._rows(corpus, len(draw["dishes"]) // corpus.n_documents)
-        return reference.latents_at(draw, rows, corpus, self.hyperparameters(), _starts, rng)
-
-    @override
-    def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
-        n_dishes = (self.most_dishes or truncation) * corpus.n_documents
-        return 8 * self.n_topics * (n_dishes + corpus.n_words)
-
-    @override
-    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
-        longest = int(corpus.doc_lengths.max(initial=0))
-        return {
-            "counts of topics": 8 * self.n_topics * corpus.n_words,
-            "dishes of the longest document": 12 * self.n_topics * longest,
-        }
-
-
-def _starts(hyper: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Numbers that the law has products of; see `law.listing`."""
-    a, b, zeta = (hyper[name] for name in ("a", "b", "zeta"))
-    return zeta, zeta, a, b, a + b

@@ -2,25 +2,27 @@
 
 import ast
 import hashlib
-import inspect
 import json
 import os
 import re
 import shutil
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from ....zoo.inference.stan_engines import engines
 from ....zoo.models import MODELS, combinations
 from .. import closure
-from ..ladder import Case, stan_tokens
+from ..ladder import DESIGN, Case, stan_tokens
 from ..validate import cases_of
 from .changes import Mutation, Site, python_sites
 from .stan_changes import stan_sites
+from .unreached import classes_in, is_of_other_states, is_overridden
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 """Mutants of the package that are argued to change no law, with a line of reason each."""
@@ -37,6 +39,9 @@ ASIDE = ("check", "_check", "memory_of", "LARGEST", "LEAST", "MOST", "POSITIVE",
 
 OUTSIDE = ("tests/golden", "tests/fuzz", "tests/cli", "tests/test_", "tests/models", "tests/diagnostics")
 """Tests that say nothing of the law of a model, or not of this one; golden draws notice any change at all."""
+
+OF_EVERY_MODEL = ("tests/models/test_models.py", "tests/models/test_quantities.py")
+"""Files whose tests are named after the models that they are about."""
 
 STAN = "tests/zoo/test_stan.py"
 OF_REFERENCES = re.compile("stan|bridge|references")
@@ -208,10 +213,22 @@ class PackageModel(Target):
 
     @cached_property
     def definitions(self) -> frozenset[closure.Name]:
-        """All that any verdict on the model depends on, but methods that never run for it."""
+        """All that any verdict on the model depends on, but what never runs for it."""
         found = frozenset().union(*(case.definitions for case in self.full))
         parts = [type(part) for part in self.cases[0].model_as_told().parts()]
-        return frozenset(name for name in found if not is_overridden(name, parts))
+        classes = self.classes_of_states()
+        return frozenset(
+            name for name in found if not is_overridden(name, parts) and not is_of_other_states(name, classes)
+        )
+
+    def classes_of_states(self) -> set[str]:
+        """Names of the classes in the states of all samplers."""
+        found: set[str] = set()
+        for case in {replace(case, rung="joint") for case in self.cases}:  # whose kernels are plain Python
+            model = case.make_model()
+            latents, corpus = model.simulate(DESIGN, np.random.default_rng(0))
+            found |= set(classes_in(case.kernel.load(latents, corpus, model)))
+        return found
 
     @cached_property
     def sites(self) -> list[Site]:
@@ -295,38 +312,26 @@ class PackageModel(Target):
             file = path.relative_to(closure.PACKAGE).as_posix()
             if file == f"tests/models/test_{own}.py":
                 found.append(_pytest(file, "", _is_python))
-            elif file == "tests/models/test_models.py":
+            elif file in OF_EVERY_MODEL:
                 found.append(_pytest(file, chosen, _is_python))
             elif OF_REFERENCES.search(path.name):
                 one = "".join(f" and twins and {engine.name}" for engine in engines()[:1])
                 found.append(_pytest(file, chosen + (one if file == STAN else ""), _is_of_references))
+                found.append(_pytest(file, " and ".join(f"not {name}" for name in MODELS), _names(path)))
             elif not file.startswith(OUTSIDE):
-                named = _imported(path.read_text(encoding="utf-8"))
-                found.append(_pytest(file, "", lambda m, named=named: _module(m) in named))
+                found.append(_pytest(file, "", _names(path)))
         return found
-
-
-def is_overridden(name: closure.Name, classes: Sequence[type]) -> bool:
-    """Whether a method never runs for objects of some classes, which inherit it and have another instead."""
-    owner, _, method = name.name.rpartition(".")
-    heirs = [
-        c.__mro__ for c in classes if any(closure.Name.of(base) == (name.module, owner) for base in c.__mro__)
-    ]
-    return bool(owner and heirs) and not any(_runs(name.module, owner, method, mro) for mro in heirs)
-
-
-def _runs(module: str, owner: str, method: str, mro: Sequence[type]) -> bool:
-    for one in mro:
-        if closure.Name.of(one) == (module, owner):
-            return True
-        if method in vars(one) and f"super().{method}" not in inspect.getsource(one):
-            return False
-    return False
 
 
 def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool]) -> Trial:
     options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no")
     return Trial(file, ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ())), sees)
+
+
+def _names(test: Path) -> Callable[[Mutation], bool]:
+    """Whether a test names the module that is changed."""
+    named = _imported(test.read_text(encoding="utf-8"))
+    return lambda mutation: _module(mutation) in named
 
 
 def _module(mutation: Mutation) -> str:

@@ -1,5 +1,6 @@
 """Deliberately wrong kernels of the hierarchical Dirichlet processes; see `registry`."""
 
+from ....zoo.contract import Model
 from ....zoo.families.hdp.family import HdpFamily
 from ....zoo.models.mt_hdp import MtHdp
 from ..patched import Change, Mutant
@@ -18,6 +19,12 @@ def _tables(name: str, find: str, replace: str, about: str) -> Mutant:
 def _topics(name: str, find: str, replace: str, about: str) -> Mutant:
     change = Change("hdp/topics.py", find, replace)
     return Mutant(f"whole-topics-{name}", STICKS, change, about, "whole-tables")
+
+
+def _halves(
+    name: str, find: str, replace: str, about: str, models: tuple[type[Model], ...] = STICKS
+) -> Mutant:
+    return Mutant(f"halves-{name}", models, Change("hdp/halves.py", find, replace), about, "whole-tables")
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -171,5 +178,41 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         "every table of a document counts as a customer of the root once topics have moved",
         "whole-tables",
+    ),
+    _halves(
+        "gamma-forgotten", "out = math.log(documents.gamma[0]) + log_beta(m0, m1)", "out = log_beta(m0, m1)",
+        "a split into halves is as likely as if gamma were 1",
+    ),
+    _halves(
+        "jacobian-forgotten",
+        "out -= m0 * log_share[0, n_groups] + m1 * log_share[1, n_groups]",
+        "out -= (m0 - 1.0) * log_share[0, n_groups] + (m1 - 1.0) * log_share[1, n_groups]",
+        "the density of two sticks lacks the Jacobian and the prior of their shares",
+    ),
+    _halves(
+        "sides-not-weighed",
+        "log_a -= scan(rng, tokens, halves, eta, n, a, b, -1 if splits else one)",
+        "scan(rng, tokens, halves, eta, n, a, b, -1 if splits else one)",
+        "the probability of the sides that were drawn is left out",
+    ),
+    _halves(
+        "way-back-forgotten", "log_a if splits else -log_a", "log_a if splits else 0.0",
+        "halves merge whatever the probability of the split that would undo it",
+    ),
+    _halves(
+        "half-as-both",
+        "(eta + count[0, w] + count[1, w])",
+        "(eta + count[side, w])",
+        "the probability of a word in both halves together counts one of them only",
+    ),
+    _halves(
+        "normalisers-forgotten",
+        "half / both * (smoothing + total[0] + total[1]) / (smoothing + total[side])",
+        "half / both",
+        "the probabilities of words, there and together, lack their normalisers",
+    ),
+    _halves(
+        "task-prior-forgotten", "log_beta(s0 + t0, s1 + t1) - log_beta(s0, s1)", "log_beta(s0 + t0, s1 + t1)",
+        "the normaliser of the prior of a task's shares is left out", (MtHdp,),
     ),
 )  # fmt: skip

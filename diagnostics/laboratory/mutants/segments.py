@@ -3,6 +3,7 @@
 from ....zoo.contract import Model
 from ....zoo.families.segments.urns import UrnFamily
 from ....zoo.models.mqr_hdp import MqrHdp
+from ....zoo.models.ordered_sbp import OrderedSbp
 from ....zoo.models.sbp import Sbp
 from ....zoo.models.tjb_hdp import TjbHdp
 from ....zoo.models.was import Was
@@ -30,6 +31,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "NEVER if as_if_last else tokens.time[i]",
         "NEVER",
         "every token is taken for the last one",
+        Was,
+        OrderedSbp,
     ),
     _mutant(
         "own-offer-forgotten",
@@ -44,6 +47,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "            document.own_first[c] = tokens.time[heir]\n",
         "",
         "a table stays opened by the token that left it",
+        Was,
+        OrderedSbp,
     ),
     _mutant(
         "stale-offer",
@@ -59,6 +64,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "        of_word /= document.dish_size[c] + kappa\n",
         "the normaliser of a dish has kappa instead of K kappa",
         Was,
+        OrderedSbp,
         UrnFamily,
     ),
     _mutant(
@@ -67,6 +73,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "    another = prefix[own_before] * math.exp(log_beta(a, b + after) - log_beta(a, b))\n",
         "    another = prefix[own_before] * b / (a + b)\n",
         "a new table is weighed without the tokens at tables opened after it",
+        Was,
+        OrderedSbp,
     ),
     _mutant(
         "restaurant-without-b",
@@ -74,6 +82,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "        document.table_weight[n_slots] = law.b[0]\n",
         "        document.table_weight[n_slots] = 1.0\n",
         "a table with a new dish has weight 1 instead of b",
+        Was,
+        OrderedSbp,
     ),
     _mutant(
         "new-dishes-not-counted",
@@ -88,6 +98,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "        out += log_beta(a + target.size[j] - 1.0, b + target.later[j])\n",
         "        out += log_beta(a + target.size[j], b + target.later[j])\n",
         "the token that opens a table is counted as a success of its stick (truncated stick-breaking)",
+        Was,
+        OrderedSbp,
     ),
     _mutant(
         "last-dish-by-its-stick",

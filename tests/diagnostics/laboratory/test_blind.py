@@ -49,6 +49,23 @@ def test_methods_that_never_run_are_left_alone():
     assert Name("zoo.families.lda.family", "LdaFamily.documents_at") in found  # which `Lda` calls
 
 
+@pytest.mark.parametrize(
+    ("model", "runs", "never"), [("hpyp", "same", "associated"), ("tpyp", "associated", "same")]
+)
+def test_kernels_for_the_states_of_other_models_are_left_alone(model, runs, never):
+    found = {
+        name.name for name in PackageModel(model).definitions if name.module == "kernels.pitman_yor.state"
+    }
+    assert {f"_{part}_{runs}" for part in ("keep", "drop", "rename")} <= found
+    assert not any(name.endswith(f"_{never}") for name in found)
+
+
+def test_kernels_for_what_is_made_on_the_way_are_not():
+    found = PackageModel("hpyp").definitions
+    assert Name("kernels.pitman_yor.explicit", "_serve_later") in found  # of a KnownBase, which a sweep makes
+    assert Name("kernels.pitman_yor.tokens", "_serve") in found
+
+
 def test_what_can_be_changed_in_python():
     found = changed(python_sites("a.py", BYTES))
     assert {
@@ -141,8 +158,15 @@ def test_what_of_a_model_can_be_changed():
     assert {"joint", "sequential"} <= seen["crt_by_jumps"]
     assert "joint" not in seen["lda.stan"]
     assert "tests/zoo/test_stan.py" in seen["lda.stan"]
-    assert "tests/models/test_models.py" in seen["documents"]
+    assert {"tests/models/test_models.py", "tests/models/test_quantities.py"} <= seen["documents"]
     assert not any(name.startswith("tests/golden") for name in seen["crt_by_jumps"])
+
+
+def test_blocks_of_references_are_put_before_tests_of_no_model():
+    target = PackageModel("hdp")
+    sticks = next(site[0] for site in target.sites if site[0].definition == "StickWeights.sample")
+    of_no_model = [trial for trial in target.trials() if "not hdp" in " ".join(trial.arguments)]
+    assert any(trial.sees(sticks) for trial in of_no_model)
 
 
 def test_names_of_failed_tests_may_have_spaces():

@@ -198,7 +198,7 @@ def test_once_tables_have_moved_only_tokens_are_left(roomy):
     """Where tokens of the first document wait for room, the sweep does not move the tables again."""
     state, plain = growing_state(roomy), growing_state(roomy=True)
     rng, plain_rng = np.random.default_rng(8), np.random.default_rng(8)
-    state.scratch.next_document[0] = waiting = 3 * state.tokens.group.size
+    state.scratch.next_document[0] = waiting = 4 * state.tokens.group.size
     if not roomy:
         state.topics.n_topics[0] = state.documents.prior.shape[1] - 1  # represented, and without tokens
         assert not sweeps.sweep(rng, state)

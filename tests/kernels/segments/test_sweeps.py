@@ -8,8 +8,10 @@ from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import joint, outcomes, token_law
 from bnpzoo.kernels.segments import documents, sweeps, tables, tokens, weights
+from bnpzoo.kernels.segments.state import NEVER
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.models import get
+from bnpzoo.zoo.families.segments.family import SegmentsFamily
+from bnpzoo.zoo.models import MODELS, get
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax
 
@@ -119,6 +121,35 @@ def test_as_if_last_is_not_exact_even_without_data():
     assert residual(pass_as_if_last, [2, 2], **NO_DATA) > 1e-2
 
 
+def test_what_as_if_last_samples_without_data():
+    """Its exact law on three sentences of two tokens is 0.241 from the prior, and has too many dishes."""
+    model, corpus = document_of([2, 2, 2], [0] * 6, n_topics=1, b=1.0, zeta=1.0)
+    room_documents, room_tokens = PLAIN(documents), PLAIN(tokens)
+    kernel, (states, log_p) = model.kernels_in(PLAIN)["as_if_last"], states_of(model, corpus)
+    index = {tuple(state["dish"]): i for i, state in enumerate(states)}
+    sweep = np.eye(len(states))
+    for i in np.argsort(model.seats(Design.of(corpus)).time):
+        move = np.zeros_like(sweep)
+        for latents, row in zip(states, move, strict=True):
+
+            def run(generator, latents=latents, i=i):
+                state = kernel.load(latents, corpus, model)
+                room_documents.enter_document(state, 0)
+                room_documents.enter_sentence(state.tokens, state.document, state.tokens.sentence[i])
+                room_documents.unseat(state.tokens, state.topics, state.document, i, 0)
+                room_tokens.draw_seat(generator, state, i, 0, NEVER)
+                return index[tuple(kernel.snapshot(state)["dish"])]
+
+            for after, probability in outcomes(run):
+                row[after] += probability
+        sweep = sweep @ move
+    law, sampled = np.exp(log_p), np.ones(len(states)) @ np.linalg.matrix_power(sweep, 200) / len(states)
+    n_dishes = np.array([state["dish"].max() + 1 for state in states])
+    law /= law.sum()
+    assert np.abs(law - sampled).sum() / 2 == pytest.approx(0.241, abs=5e-4)
+    assert (law @ n_dishes, sampled @ n_dishes) == pytest.approx((2.69, 2.98), abs=5e-3)
+
+
 @pytest.mark.parametrize(("variant", "odds"), [("blocked", 2.0), ("as_if_last", 1.0)])
 def test_odds_of_the_first_token(variant, odds):
     """Two tokens of a sentence and one of another, between them in time; the others have one dish."""
@@ -217,14 +248,24 @@ def test_compiled_and_plain_sweeps_draw_the_same():
         assert_array_equal(value, ends[1][name], err_msg=name)
 
 
-@pytest.mark.parametrize(
-    ("lengths", "window"),
-    [([500], 500), ([7], 7), ([1] * 200, 1), ([0, 3, 0], 1), ([2] * 10_000, 1)],
-    ids=str,
-)
-def test_documents_of_all_shapes(lengths, window):
-    model = get("was", n_topics=3, window=window)
-    rng = np.random.default_rng(0)
+SHAPES = {
+    "a sentence of 500": ([500], 500),
+    "one sentence": ([7], 7),
+    "sentences of one token": ([1] * 200, 1),
+    "empty documents": ([0, 3, 0], 1),
+    "10,000 documents": ([2] * 10_000, 1),
+}
+"""Lengths of documents and of sentences."""
+
+NAMES = [name for name, cls in MODELS.items() if issubclass(cls, SegmentsFamily)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_documents_of_all_shapes(name, shape):
+    lengths, window = SHAPES[shape]
+    model, rng = get(name, n_topics=3), np.random.default_rng(0)
+    model = model.replaced(**{"window": window} if "window" in model.arguments() else {})
     corpus = Design(np.array(lengths), 4).corpus(rng.integers(4, size=sum(lengths)))
     kernel = model.kernel()
     state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
@@ -232,8 +273,25 @@ def test_documents_of_all_shapes(lengths, window):
         state = kernel.step(rng, state)
         kernel.check(state)
     assert np.isfinite(model.log_joint(kernel.snapshot(state), corpus))
-    working = sum(array.nbytes for array in state.document)
-    assert working < 200 * (max(lengths) + 2) * (model.n_topics + 4)
+
+
+def bytes_of(state):
+    """Of all arrays of a state."""
+    return sum(bytes_of(x) if isinstance(x, tuple) else np.asarray(x).nbytes for x in state)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_memory_grows_with_the_tokens(name):
+    """Twice the documents, or documents of twice the length, take no more than twice the memory."""
+    model, rng = get(name, n_topics=3), np.random.default_rng(0)
+    model = model.replaced(**{"window": 20} if "window" in model.arguments() else {})
+    sizes = []
+    for lengths in ([200] * 20, [200] * 40, [400] * 20):
+        corpus = Design(np.array(lengths), 4).corpus(rng.integers(4, size=sum(lengths)))
+        kernel, latents = model.kernel(), model.initial_latents(corpus, rng)
+        sizes.append(bytes_of(kernel.load(latents, corpus, model)))
+    assert max(sizes[1:]) < 2.01 * sizes[0]
+    assert sizes[0] < 300 * 4000  # bytes a token
 
 
 def test_a_state_that_was_tampered_with_is_noticed():

@@ -52,6 +52,20 @@ def test_every_field_is_thought_of():
     assert {f.name for f in fields(Corpus)} - {"words", "doc_ptr"} < {f.name for f in fields(Design)}
 
 
+def test_sentences_become_documents_with_all_that_is_known_of_theirs(corpus, differences):
+    known = [
+        ([sentence], *rest)
+        for sentences, *rest in without_positions(documents(corpus))
+        for sentence in sentences
+    ]
+    part = corpus.of_sentences()
+    assert [(s, *rest) for s, *rest in without_positions(documents(part))] == known
+    assert not SHARED & {*differences(part, corpus)}
+    assert not differences(part.of_sentences(), part)
+    with pytest.raises(CorpusError, match="expected sentences, found none"):
+        replace(corpus, segment_ptr=None).of_sentences()
+
+
 def test_documents_are_taken_with_all_that_is_known_of_them(corpus, rng, differences):
     known = without_positions(documents(corpus))
     mask = rng.random(8) < 0.5

@@ -48,11 +48,9 @@ class SegmentsFamily(Model):
     n_topics: int = option(10, small=2, benchmark=50)
     kappa: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.6, prior=Gamma(4.0, 3.0), benchmark=0.1)
     eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
-    window: int = option(0, small=2, benchmark=20)
 
     def __post_init__(self):
         self.check_whole("n_topics", 1)
-        self.check_whole("window", 0)
         super().__post_init__()
 
     def check_whole(self, name: str, least: int) -> None:
@@ -75,14 +73,9 @@ class SegmentsFamily(Model):
         """What the law is conditioned on, by name; no limit at 0."""
         return {}
 
+    @abstractmethod
     def seats(self, design: Design) -> Seating:
-        """Sentence of each token, and when it takes its seat; CorpusError where there are no sentences.
-
-        Tokens are exchangeable unless a model has an order of its own.
-        """
-        lengths = np.asarray(design.doc_lengths)
-        starts = sentence_starts(design.segment_ptr, lengths, self.window, self.label)
-        return seating(starts, lengths, "reading")
+        """Sentence of each token, and when it takes its seat; CorpusError where there are no sentences."""
 
     def is_within_limits(self, latents: Latents, seats: Seating) -> bool:
         """Whether the dishes keep to the limits."""
@@ -281,6 +274,28 @@ class SegmentsFamily(Model):
             "topic_entropy": entropy(doc_topic_counts(z, corpus, self.n_topics)[probes.documents], axis=1),
             "predictive": predictive,
         } | {name: np.asarray(latents[name], float) for name in self.sampled()}
+
+
+@dataclass(frozen=True)
+class SentencesFamily(SegmentsFamily):
+    """Base of the models of documents that have several sentences."""
+
+    window: int = option(0, small=2, benchmark=20)
+
+    def __post_init__(self):
+        self.check_whole("window", 0)
+        super().__post_init__()
+
+    @override
+    def seats(self, design: Design) -> Seating:
+        """See `SegmentsFamily.seats`; tokens are exchangeable unless a model has an order of its own."""
+        return self.seats_in("reading", design)
+
+    def seats_in(self, order: str, design: Design) -> Seating:
+        """Seats taken in one of the `ORDERS`."""
+        lengths = np.asarray(design.doc_lengths)
+        starts = sentence_starts(design.segment_ptr, lengths, self.window, self.label)
+        return seating(starts, lengths, order)
 
 
 def dish_ids(seats: Seating, dish: np.ndarray) -> np.ndarray:

@@ -41,18 +41,12 @@ def log_law(seats: Seating, dish: np.ndarray, table: np.ndarray, alpha: float, g
 def open_seats(sentence: int, seated: Seated, hyper: Mapping[str, float]) -> list[Seat]:
     """Seats that the next token can take: a table of its sentence, or a new one; `mark` is the table."""
     alpha, gamma = hyper["alpha"], hyper["gamma"]
-    tables: dict[tuple[int, int], int] = {}  # dish of each, of all sentences
-    own: dict[int, int] = {}  # tokens of each table of this one
-    for s, dish, table in zip(*seated, strict=True):
-        tables[s, table] = dish
-        if s == sentence:
-            own[table] = own.get(table, 0) + 1
-    served = list(tables.values())
-    n, n_dishes = sum(own.values()), max(served, default=-1) + 1
+    own, served = seated.here[sentence], seated.places
+    n, n_tables, n_dishes = own.total(), served.total(), len(served)
     new_table = gamma / (n + gamma)
-    at_new = {dish: served.count(dish) for dish in range(n_dishes)} | {n_dishes: alpha}
-    return [Seat(tables[sentence, table], table, size / (n + gamma)) for table, size in own.items()] + [
-        Seat(dish, len(own), new_table * weight / (len(served) + alpha)) for dish, weight in at_new.items()
+    at_new = {dish: served[dish] for dish in range(n_dishes)} | {n_dishes: alpha}
+    return [Seat(dish, table, size / (n + gamma)) for (dish, table), size in own.items()] + [
+        Seat(dish, len(own), new_table * weight / (n_tables + alpha)) for dish, weight in at_new.items()
     ]
 
 

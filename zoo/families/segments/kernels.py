@@ -13,39 +13,52 @@ from ....kernels.segments.urns import UrnState
 from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
+from .sticks import INERT
 
 
 def was_kernels(room: Room) -> dict[str, Kernel]:
     """Make the samplers of the weight-agnostic process; see `Model.kernels_in`."""
-    own_states, own_sweeps = room(states), room(sweeps)
+    own = room(sweeps)
+    past = "tokens given those before them, as in the paper, for comparison"
+    last = "tokens as if each came last, for comparison"
+    about = "dish and topic of a token together, dishes of tables"
+    hyper = ("a", "b", "zeta", "kappa", "eta")
+    return {
+        "blocked": _stick_kernel(room, own.blocked_sweep, hyper, about),
+        "past_only": _stick_kernel(room, own.sweep_given_past, hyper, past, exact=False),
+        "as_if_last": _stick_kernel(room, own.sweep_as_if_last, hyper, last, exact=False),
+    }
+
+
+def ordered_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the sampler of documents of one sentence, whose tables have no other dish to take."""
+    about = "dish and topic of a token together"
+    return {"blocked": _stick_kernel(room, room(sweeps).token_sweep, ("a", "b", "kappa", "eta"), about)}
+
+
+def _stick_kernel(
+    room: Room, sweep: Callable[..., None], hyper: tuple[str, ...], about: str, exact: bool = True
+) -> Kernel:
+    """Make a sampler of tables that are passed stick by stick."""
+    own_states = room(states)
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> SegmentsState:
         tokens = _tokens(own_states, latents, corpus, model)
-        limits = (model.most_tables, model.most_dishes)
-        return own_states.make_state(
-            tokens, model.n_topics, corpus.n_words, latents, prior_arrays(model), *limits
-        )
+        priors = dict.fromkeys(INERT, (0.0, 0.0)) | prior_arrays(model)
+        at = {name: np.asarray(value) for name, value in INERT.items()} | latents
+        return own_states.make_state(tokens, model.n_topics, corpus.n_words, at, priors, **model.limits)
 
     def snapshot(state: SegmentsState) -> Latents:
         return {
             "z": state.tokens.topic.astype(np.int64),
             "dish": own_states.dishes_by_first_time(state.tokens),
-        } | {name: np.array(getattr(state.law, name)[0]) for name in ("a", "b", "zeta", "kappa", "eta")}
+        } | {name: np.array(getattr(state.law, name)[0]) for name in hyper}
 
-    def make(sweep: Callable[..., None], about: str, exact: bool = True) -> Kernel:
-        def step(rng: np.random.Generator, state: SegmentsState) -> SegmentsState:
-            sweep(rng, state)
-            return state
+    def step(rng: np.random.Generator, state: SegmentsState) -> SegmentsState:
+        sweep(rng, state)
+        return state
 
-        return Kernel(load, step, snapshot, own_states.check, sweep, exact, about)
-
-    past = "tokens given those before them, as in the paper, for comparison"
-    last = "tokens as if each came last, for comparison"
-    return {
-        "blocked": make(own_sweeps.blocked_sweep, "dish and topic of a token together, dishes of tables"),
-        "past_only": make(own_sweeps.sweep_given_past, past, exact=False),
-        "as_if_last": make(own_sweeps.sweep_as_if_last, last, exact=False),
-    }
+    return Kernel(load, step, snapshot, own_states.check, sweep, exact, about)
 
 
 def sbp_kernels(room: Room) -> dict[str, Kernel]:

@@ -140,7 +140,7 @@ def _most_tables(tables: Tables, rows: int) -> np.ndarray:
     return out
 
 
-def listing(seats: Seating, most_tables: int, most_dishes: int) -> Listing:
+def listing(seats: Seating, most_dishes: int, most_tables: int = 0) -> Listing:
     """All dishes of one document for the references: powers of zeta, K + zeta, a + i, b + i and a + b + i."""
     found = partitions(seats, most_tables, most_dishes)
     tables, n_rows = found.tables, len(found.dish)

@@ -40,15 +40,15 @@ def log_law(seats: Seating, dish: np.ndarray, local: np.ndarray, alpha: float, e
 def open_seats(sentence: int, seated: Seated, hyper: Mapping[str, float]) -> list[Seat]:
     """Seats that the next token can take, at a shared dish, one of the sentence's own, or a new one."""
     alpha, epsilon = hyper["alpha"], hyper["epsilon"]
-    sizes: tuple[dict[int, int], dict[int, int]] = ({}, {})
-    for s, dish, local in zip(*seated, strict=True):
-        if local == SHARED or s == sentence:
-            sizes[local][dish] = sizes[local].get(dish, 0) + 1
-    new = max(seated.dish, default=-1) + 1
+    new = len(seated.places)
     found = []
-    for local, share in ((SHARED, epsilon), (OWN, 1.0 - epsilon)):
-        per_token = share / (sum(sizes[local].values()) + alpha)
-        found += [Seat(dish, local, per_token * size) for dish, size in sizes[local].items()]
+    for local, share, tokens in (
+        (SHARED, epsilon, seated.everywhere),
+        (OWN, 1.0 - epsilon, seated.here[sentence]),
+    ):
+        sizes = {dish: size for (dish, mark), size in tokens.items() if mark == local}
+        per_token = share / (sum(sizes.values()) + alpha)
+        found += [Seat(dish, local, per_token * size) for dish, size in sizes.items()]
         found.append(Seat(new, local, per_token * alpha))
     return found
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...corpus import CorpusError
+from ...corpus.fields import no_sentences
 
 ORDERS = ("round_robin", "reading")
 """``round_robin``: the first token of every sentence, then the second of all that have one, and so on
@@ -51,10 +51,7 @@ def sentence_starts(
     if segment_ptr is not None:
         return np.asarray(segment_ptr)
     if not window:
-        raise CorpusError(
-            f"{label}: expected a corpus with sentences (segment_ptr), found none; read the text with its "
-            "sentences, or cut documents into pieces, such as window=20 tokens"
-        )
+        raise no_sentences(label, "; or cut documents into pieces, such as --set window=20")
     ends = np.cumsum(doc_lengths)
     pieces = [np.arange(end - n, end, window) for end, n in zip(ends, doc_lengths, strict=True)]
     return np.append(np.concatenate([np.zeros(0, np.int64), *pieces]), np.sum(doc_lengths)).astype(np.int64)

@@ -23,11 +23,14 @@ class SegmentsPredictive(Predictive):
     law : Sticks, Restaurants or SharedAndOwn
         Of the dishes of a document.
     seats : (design) -> Seating
+    goes_on : bool
+        Whether a document goes on with its first sentence, the only one, instead of with another.
     """
 
     topics: FrozenTopics
     law: smc.Sticks | smc.Restaurants | smc.SharedAndOwn
     seats: Callable[[Design], Seating]
+    goes_on: bool = False
 
     @override
     def check(self, documents: Corpus) -> None:
@@ -38,7 +41,7 @@ class SegmentsPredictive(Predictive):
     def log_completion(
         self, observed: Corpus, rest: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
     ) -> np.ndarray:
-        """Predict each token as the first of one more sentence at the end of what is observed.
+        """Predict each token as the next one: the first of one more sentence, unless the only one goes on.
 
         The sentences that the tokens of `rest` are from play no part. Particles, of which there are as many
         as `sweeps`, need no `burn_in`.
@@ -46,7 +49,7 @@ class SegmentsPredictive(Predictive):
         theta = np.empty((rest.n_documents, self.topics.words.shape[0]))
         word_topics = np.ascontiguousarray(self.topics.words.T)
         for d, document in enumerate(self._documents(observed)):
-            theta[d] = smc.next_sentence(rng, *document, word_topics, self.law, sweeps)
+            theta[d] = smc.next_token(rng, *document, word_topics, self.law, sweeps, self.goes_on)
         return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], word_topics[rest.words]))
 
     @override

@@ -87,7 +87,7 @@ def rows_of(
     listing : (seats, *limits) -> Listing
         Of one document.
     limits : tuple of int
-        The last is how many dishes a document may have.
+        The first is how many dishes a document may have.
     label : str
         Of the model, for the error.
 
@@ -96,7 +96,7 @@ def rows_of(
     CorpusError
         A document has too many tokens.
     """
-    numbers = np.array([_number_of_rows(int(n), limits[-1]) for n in corpus.doc_lengths])
+    numbers = np.array([_number_of_rows(int(n), limits[0]) for n in corpus.doc_lengths])
     if numbers.sum() > MOST_ROWS:
         longest = int(np.argmax(numbers))
         raise CorpusError(
@@ -135,7 +135,7 @@ def _rows(
     tokens = tuple(one.tokens for one in found)
     first = np.concatenate([[0], np.cumsum([len(one.log_constant) for one in found])])
     kinds = [_joined(parts) for parts in zip(*(one.powers for one in found), strict=True)]
-    emitted = np.zeros((int(first[-1]), limits[-1] * n_words), np.int64)
+    emitted = np.zeros((int(first[-1]), limits[0] * n_words), np.int64)
     for of_document, at, start in zip(tokens, first[:-1], doc_ptr[:-1], strict=True):
         dish = of_document["dish"]
         row, token = np.indices(dish.shape)

@@ -52,11 +52,11 @@ def test_law_is_the_product_of_what_each_token_finds(name, most_dishes):
     pairs = list(zip(listing.tokens["dish"], listing.tokens[model.mark], strict=True))
     log_p = [model.log_dishes({**HYPER[name], "dish": c, model.mark: m}, seats) for c, m in pairs]
     for (dish, mark), found in zip(pairs[::5], log_p[::5], strict=True):
-        seated, expected = Seated([], [], []), 0.0
+        seated, expected = Seated(), 0.0
         for s, c, m in zip(seats.sentence.tolist(), dish, mark, strict=True):
             (seat,) = [x for x in model.open_seats(s, seated, HYPER[name]) if (x.dish, x.mark) == (c, m)]
             expected += np.log(seat.weight)
-            seated = seated.and_one(s, seat)
+            seated = seated.and_one(s, seat.dish, seat.mark)
         assert found == pytest.approx(expected, abs=1e-12)
     assert len({(*c, *m) for c, m in pairs}) == len(pairs)
     total = float(logsumexp(log_p))
@@ -160,7 +160,11 @@ def test_predictive_is_a_ratio_of_the_joint(name):
         Probes.of(SENTENCES).cells, model.quantities(latents, SENTENCES)["predictive"], strict=True
     ):
         longer = Corpus([*SENTENCES.words, w], [0, 6], n_words=3, segment_ptr=[0, 2, 4, 5, 6])
-        seated = Seated([0, 0, 1, 1, 2], *(latents[key].tolist() for key in ("dish", model.mark)))
+        seated = Seated()
+        for of_token in zip(
+            [0, 0, 1, 1, 2], latents["dish"].tolist(), latents[model.mark].tolist(), strict=True
+        ):
+            seated.add(*of_token)
         after = [
             {"z": k, "dish": seat.dish, model.mark: seat.mark}
             for seat in model.open_seats(3, seated, HYPER[name])

@@ -1,0 +1,85 @@
+"""What never runs for a model, although something in its source could reach it."""
+
+import ast
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from .. import closure
+from ..closure import Name
+
+COMPILED = ("kernel", "borrowing_kernel")
+"""Decorators of kernels."""
+
+
+class Implementation(NamedTuple):
+    """What a function is that is chosen by type: an implementation, for some classes, of what is declared."""
+
+    declared: str
+    classes: frozenset[str]
+
+
+def is_overridden(name: Name, classes: Sequence[type]) -> bool:
+    """Whether a method never runs for objects of some classes, which inherit it and have another instead."""
+    owner, _, method = name.name.rpartition(".")
+    heirs = [c.__mro__ for c in classes if any(Name.of(base) == (name.module, owner) for base in c.__mro__)]
+    return bool(owner and heirs) and not any(_runs(name.module, owner, method, mro) for mro in heirs)
+
+
+def _runs(module: str, owner: str, method: str, mro: Sequence[type]) -> bool:
+    for one in mro:
+        if Name.of(one) == (module, owner):
+            return True
+        if method in vars(one) and f"super().{method}" not in inspect.getsource(one):
+            return False
+    return False
+
+
+def is_of_other_states(name: Name, classes: Iterable[str]) -> bool:
+    """Whether a kernel is chosen for a class that is in no state, as states have another one instead.
+
+    Parameters
+    ----------
+    name : Name
+    classes : iterable of str
+        Names of the classes in the states of all samplers; see `classes_in`.
+    """
+    implementations, made = _chosen_by_type()
+    own, present = implementations.get(name), set(classes)
+    if own is None or own.classes & (present | made):
+        return False
+    others = (other for other in implementations.values() if other.declared == own.declared)
+    return any(other.classes & present for other in others)
+
+
+def classes_in(state: Any) -> Iterator[str]:
+    """Names of the classes of a NamedTuple and of those in it."""
+    if isinstance(state, tuple) and hasattr(state, "_fields"):
+        yield type(state).__name__
+        for field in state:
+            yield from classes_in(field)
+
+
+@cache
+def _chosen_by_type() -> tuple[dict[Name, Implementation], set[str]]:
+    """Kernels that are chosen by type, and names of what is called, or made, within kernels."""
+    implementations: dict[Name, Implementation] = {}
+    made: set[str] = set()
+    for path in sorted((closure.PACKAGE / "kernels").rglob("*.py")):
+        module = ".".join(path.relative_to(closure.PACKAGE).with_suffix("").parts)
+        for function in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            declared, classes = "", set()
+            for decorator in function.decorator_list:
+                match decorator:
+                    case ast.Call(func=ast.Attribute(value=stub, attr="implement"), args=[cls]):
+                        declared = ast.unparse(stub).rpartition(".")[2]
+                        classes.add(ast.unparse(cls))
+                    case ast.Name(id=decorated) if decorated in COMPILED:
+                        calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+                        made |= {called.id for called in calls if isinstance(called, ast.Name)}
+            if declared:
+                implementations[Name(module, function.name)] = Implementation(declared, frozenset(classes))
+    return implementations, made
