@@ -66,6 +66,7 @@ BARS = (
     Case("bnpzoo", "sparse_transfer", 50, 1.0),
     Case("bnpzoo", "sparse_transfer", 10, 768 / 5e-3 / 1e6, synthetic=True),
     Case("bnpzoo", "focused", 10),
+    Case("bnpzoo", "hdsp", 100, 1.5),
     Case("bnpzoo", "was", 50, 0.5),
     Case("bnpzoo", "hpyp", 100, 3.0),
     Case("bnpzoo", "tpyp", 100, 1.0),

@@ -21,6 +21,7 @@ from . import (
     fit,
     listing,
     mixing,
+    predict,
     report,
     sentences,
     show,
@@ -102,6 +103,7 @@ app.command()(associate.associate)
 app.command()(fit.fit)
 app.command()(compare.compare)
 app.command()(evaluate.evaluate)
+app.command()(predict.predict)
 app.command()(topics.topics)
 app.command()(documents.documents)
 app.command()(documents.transform)

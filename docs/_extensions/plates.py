@@ -13,6 +13,8 @@ DIAGRAMS = {
     "group_lda": "α_g > θ_gd > z_gdi > w_gdi; η > φ_gk > w_gdi",
     "hdp": "γ > β > θ_d > z_di > w_di; α > θ_d; η > φ_k > w_di",
     "mt_hdp": "γ > β > π_c > θ_cd > z_cdi > w_cdi; α₀ > π_c; α_c > θ_cd; η > φ_k > w_cdi",
+    "hdsp": "γ > p > θ_d > z_di > w_di; α > θ_d; r_d > θ_d; s_k > θ_d; η > φ_k > w_di",
+    "whdsp": "γ > p > θ_d > z_di > w_di; α > θ_d; r_d > θ_d; s_k > θ_d; η > φ_k > w_di",
     "sparse_transfer": "α > b_ck > θ_cd > z_cdi > w_cdi; ε > ψ_ck > θ_cd; γ_k > φ_ck > θ_cd; η > β_k > w_cdi",
     "focused": "α > π_k > b_dk > θ_d > z_di > w_di; γ > φ_k > θ_d; η > β_k > w_di",
     "cclda": "α_g > θ_gd > z_gdi > s_gdi > w_gdi; ψ_gk > s_gdi; δ > σ_gk > w_gdi; η > φ_k > w_gdi",
@@ -28,7 +30,7 @@ DIAGRAMS = {
 """Arrows of each model; a model that has none here has a page without a diagram."""
 
 PLATES = {"g": "groups", "c": "groups", "d": "documents", "i": "tokens", "k": "topics"}
-OBSERVED, GIVEN = {"w"}, {"P"}
+OBSERVED, GIVEN = {"w"}, {"P", "r"}
 RADIUS, ACROSS, DOWN, MARGIN = 19, 92, 78, 12
 
 type Places = dict[str, tuple[int, int]]

@@ -67,6 +67,11 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 """Values of other arguments of the models; those that are not here stay as they are by default."""
 
+CHOICES_OF: dict[str, dict[str, tuple[Any, ...]]] = {
+    "hdsp": {"n_topics": (0, 5)}, "whdsp": {"n_topics": (0, 5), "labels": ("group, group:number",)},
+}  # fmt: skip
+"""Of a model, in place of those for all."""
+
 
 def fixed_values(model: Any) -> dict[str, float]:
     """Of every hyperparameter, a value of its own."""
@@ -79,12 +84,12 @@ def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterat
     make = partial(get, model_id)
     default, spelled = make(), make().spelled()
     hyper = default.hyperparameters()
-    choices = {name: (value,) for name, value in spelled.items()} | CHOICES
+    choices = {name: (value,) for name, value in spelled.items()} | CHOICES | CHOICES_OF.get(model_id, {})
     choices |= {name: (value,) for name, value in (required or {}).items()}
     others = [name for name in spelled if name not in hyper]
     for values in product(*(choices[name] for name in others)):
         chosen = dict(zip(others, values, strict=True))
-        told = [f" {name}={value}" for name, value in chosen.items() if len(CHOICES.get(name, ())) > 1]
+        told = [f" {name}={value}" for name, value in chosen.items() if len(choices[name]) > 1]
         fixed = make(**fixed_values(default), **chosen)
         yield Setting("".join(["fixed", *told]), fixed, fixed)
         kinds = {name: default.range_of(name).prior for name in hyper}

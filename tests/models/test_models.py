@@ -45,7 +45,11 @@ LENGTHS_ARE_DATA = {"sparse_transfer", "focused"}
 OPTIONS = {
     f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
     for model_id, topics in combinations()
-} | {"lda with an alpha a topic": ("lda", {"symmetric": False})}
+} | {
+    "lda with an alpha a topic": ("lda", {"symmetric": False}),
+    "hdsp of three topics": ("hdsp", {"n_topics": 3}),
+    "whdsp of three topics": ("whdsp", {"n_topics": 3}),
+}
 """All combinations of documents and topics, and a form that a setting makes: names of what `make` makes."""
 
 

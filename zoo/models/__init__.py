@@ -14,6 +14,8 @@ from .lda import Lda as Lda
 from .group_lda import GroupLda as GroupLda
 from .hdp import Hdp as Hdp
 from .mt_hdp import MtHdp as MtHdp
+from .hdsp import Hdsp as Hdsp
+from .whdsp import Whdsp as Whdsp
 from .sparse_transfer import SparseTransfer as SparseTransfer
 from .focused import Focused as Focused
 from .cclda import Cclda as Cclda

@@ -92,9 +92,10 @@ def test_what_says_nothing_voids_nothing(voided):
 
 
 def test_a_sign_in_the_sticks_voids_the_verdicts_on_models_with_sticks(voided):
+    users = ("hdp", "mt_hdp", "hdsp", "whdsp")
     found = voided(("zoo/families/hdp/sticks.py", "def log_gem(", "def log_gem(extra=-1, *, "))
-    assert found <= of(("hdp", "mt_hdp"))
-    assert found >= of(("hdp", "mt_hdp"), "oracle") | of(("hdp", "mt_hdp"), "joint")
+    assert found <= of(users)
+    assert found >= of(users, "oracle") | of(users, "joint")
 
 
 def test_a_sign_in_a_function_of_stan_voids_the_agreement_of_the_references_that_include_it(voided):
@@ -102,7 +103,7 @@ def test_a_sign_in_a_function_of_stan_voids_the_agreement_of_the_references_that
         key
         for key, case in cases().items()
         if key[1] == "reference"
-        and case.model_as_told().require_reference().stan_program in ("hdp", "mt_hdp")
+        and case.model_as_told().require_reference().stan_program in ("hdp", "mt_hdp", "hdsp")
     }
     assert users
     assert voided(("stan/functions/sticks.stan", "+", "-")) == users

@@ -1,0 +1,118 @@
+"""``bnpzoo predict``: which label new documents have."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import check_csv, err, print_json, print_table, say, write_csv
+from .inputs import CorpusFile, Coverage, Csv, FitFile, Groups, Json, Seed, known_part, read_new_documents
+
+if TYPE_CHECKING:
+    from ..diagnostics.heldout.labels import PredictedLabels
+
+SHOWN = 10
+"""Documents that are printed."""
+
+
+class LabelPrior(StrEnum):
+    """Choices of ``--prior``."""
+
+    UNIFORM = "uniform"
+    EMPIRICAL = "empirical"
+
+
+def predict(
+    fit: FitFile,
+    corpus_file: CorpusFile,
+    label: Annotated[
+        str, typer.Option(metavar="NAME", help="The covariate that is predicted.", show_default=False)
+    ],
+    groups: Groups = None,
+    split: Annotated[
+        str | None,
+        typer.Option(metavar="COVARIATE", help="Predict only for the documents where this covariate is 1."),
+    ] = None,
+    prior: Annotated[
+        LabelPrior,
+        typer.Option(help="Before the words are seen: all values alike, or as often as in the fit."),
+    ] = LabelPrior.UNIFORM,
+    particles: Annotated[int, typer.Option(min=1, help="Of the particle filter of each document.")] = 10,
+    coverage: Coverage = 0.5,
+    csv: Csv = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Predict a label of new documents from their words and their other labels, by a fit of hdsp or whdsp.
+
+    By Bayes' rule: how probable the words are under each value of the label, averaged over the draws that the
+    fit keeps. Where the documents have the label, it is not looked at but to say how often it was hit.
+    """
+    from ..diagnostics.heldout.labels import predict_labels
+    from ..zoo.inference import corpus_of, load
+
+    check_csv(csv)
+    tree = load(fit)
+    training = corpus_of(tree)
+    whole = read_new_documents(tree, corpus_file, groups)
+    if split is not None:
+        _, whole = whole.split(split)
+    documents, known = known_part(whole, training, corpus_file, coverage)
+    with err.status("weighing labels") as status:
+        found = predict_labels(
+            tree,
+            documents,
+            label,
+            prior=str(prior),
+            particles=particles,
+            seed=seed,
+            progress=lambda n: status.update(f"weighing labels: {n} draws"),
+        )
+    rows = _rows(found)
+    if csv is not None:
+        from pandas import DataFrame
+
+        write_csv(DataFrame(rows), csv)
+    n_known = int((found.truth >= 0).sum())
+    hit = int((found.predicted == found.truth).sum())
+    if as_json:
+        print_json(
+            {
+                "label": label,
+                "values": list(found.values),
+                "draws": found.n_draws,
+                "known": n_known,
+                "hit": hit,
+                "confusion": found.confusion.tolist(),
+                "documents": rows,
+            }
+        )
+        return
+    print_table(
+        f"{label} of new documents: {known}",
+        ["document", "predicted", "probability", "known"],
+        [(str(row["document"]), row["predicted"], row["probability"], row["known"]) for row in rows[:SHOWN]],
+    )
+    if len(rows) > SHOWN:
+        say(f"… and {len(rows) - SHOWN:,} more documents: --csv FILE has all of them")
+    if n_known:
+        print_table(
+            f"Predicted {label} (columns) of documents whose {label} is known (rows)",
+            [label, *found.values],
+            [(value, *map(int, row)) for value, row in zip(found.values, found.confusion, strict=True)],
+        )
+        say(f"{hit:,} of {n_known:,} are predicted as they are ({hit / n_known:.1%}).")
+
+
+def _rows(found: "PredictedLabels") -> list[dict[str, Any]]:
+    """Predicted and known value of each document, and the probability of each value."""
+    return [
+        {
+            "document": d,
+            "predicted": found.values[best],
+            "probability": float(found.probability[d, best]),
+            "known": found.values[found.truth[d]] if found.truth[d] >= 0 else "",
+        }
+        | {f"P({value})": float(p) for value, p in zip(found.values, found.probability[d], strict=True)}
+        for d, best in enumerate(found.predicted)
+    ]

@@ -1,0 +1,167 @@
+"""Which label a new document has, by how likely its words are under each; for scaling processes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from scipy import sparse
+
+from ...zoo.corpus import Corpus
+from ...zoo.families.scaling.labels import Column, label_matrix
+from ...zoo.families.scaling.predictive import ScaledPredictive
+from ...zoo.inference import corpus_of, model_of
+from .scores import posterior_predictives
+
+MOST_VALUES = 20
+"""Of a number; more are not told apart."""
+
+PRIORS = ("uniform", "empirical")
+
+
+@dataclass(frozen=True)
+class PredictedLabels:
+    """Probabilities of the values of one label.
+
+    Attributes
+    ----------
+    values : tuple of str
+        C of them.
+    log_p : float (D, C)
+        Log probability of each document's words under each value, averaged over posterior draws.
+    probability : float (D, C)
+        Of the values, given the words.
+    truth : int (D,)
+        Value that the document is known to have, -1 where that is none, or more than one.
+    n_draws : int
+        Posterior draws.
+    """
+
+    values: tuple[str, ...]
+    log_p: np.ndarray
+    probability: np.ndarray
+    truth: np.ndarray
+    n_draws: int
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """Most probable value of each document, int (D,)."""
+        return self.probability.argmax(axis=1)
+
+    @property
+    def confusion(self) -> np.ndarray:
+        """How many documents of each value (rows) are predicted to have each (columns), int (C, C)."""
+        known = self.truth >= 0
+        out = np.zeros((len(self.values), len(self.values)), np.int64)
+        np.add.at(out, (self.truth[known], self.predicted[known]), 1)
+        return out
+
+
+def predict_labels(
+    tree: xr.DataTree,
+    documents: Corpus,
+    name: str,
+    *,
+    prior: str = "uniform",
+    particles: int = 10,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> PredictedLabels:
+    """Probability of each value of a label of new documents, given their words and all other labels.
+
+    By Bayes' rule from the probability of the words under each value, which a particle filter estimates
+    without bias at each kept draw. A set of labels is taken to hold one label.
+
+    Parameters
+    ----------
+    tree : DataTree
+        Fit of a scaling process, with group ``latents``.
+    documents : Corpus
+        In terms of the vocabulary of the fit. Whatever they have of the label is not looked at.
+    name : str
+        Of the covariate.
+    prior : {"uniform", "empirical"}
+        Of the values: all alike, or as often as in the corpus of the fit.
+    particles : int
+    seed : int
+    progress : (draws) -> None, optional
+        Called after each posterior draw.
+
+    Raises
+    ------
+    ValueError
+        The fit is of another model, does not know the label, or keeps no draws.
+    """
+    if prior not in PRIORS:
+        raise ValueError(f"prior: expected {' or '.join(PRIORS)}, found {prior!r}")
+    training, model = corpus_of(tree), model_of(tree)
+    rng, log_p, n_draws = np.random.default_rng(seed), None, 0
+    values, rows, shares, truth, others = (), np.zeros((0, 0)), np.zeros(0), np.zeros(0, np.int64), None
+    for predictive in posterior_predictives(tree, documents):
+        if not isinstance(predictive, ScaledPredictive):
+            raise ValueError(f"expected a fit of hdsp or whdsp, found one of {model.card.id}")
+        if others is None:
+            columns = predictive.columns
+            values, rows = _values(columns, training, name, predictive.label)
+            shares = np.bincount(_truth(columns, training, name, rows, predictive.label) + 1)[1:]
+            shares = np.append(shares, np.zeros(len(values) - shares.size)) + 1e-300
+            truth = np.full(documents.n_documents, -1)
+            if name in documents.covariates or (name == "group" and documents.group is not None):
+                truth = _truth(columns, documents, name, rows, predictive.label)
+            others = _without(columns, documents, name, predictive.label)
+        found = np.empty((documents.n_documents, len(values)))
+        for c, row in enumerate(rows):
+            labels = sparse.csr_array(others + sparse.csr_array(np.tile(row, (documents.n_documents, 1))))
+            found[:, c] = predictive.log_labelled(documents, labels, rng, particles=particles)
+        log_p = found if log_p is None else np.logaddexp(log_p, found)
+        n_draws += 1
+        if progress is not None:
+            progress(n_draws)
+    if log_p is None:
+        raise ValueError("expected a fit that keeps draws, found none: fit with --keep")
+    log_p = log_p - np.log(n_draws)
+    log_posterior = log_p + (np.log(shares / shares.sum()) if prior == "empirical" else 0.0)
+    probability = np.exp(log_posterior - np.logaddexp.reduce(log_posterior, axis=1)[:, None])
+    return PredictedLabels(values, log_p, probability, truth, n_draws)
+
+
+def _values(
+    columns: tuple[Column, ...], training: Corpus, name: str, label: str
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Values of a label, and the row of labels (C, J) of a document that has only this one."""
+    own = [j for j, column in enumerate(columns) if column.covariate == name]
+    if not own:
+        known = ", ".join(dict.fromkeys(column.covariate for column in columns)) or "none"
+        raise ValueError(f"expected a label of the fit, found {name!r}; there are {known}")
+    if columns[own[0]].value:
+        return tuple(columns[j].value for j in own), np.eye(len(columns))[own]
+    matrix = label_matrix(columns, training, label, training.n_documents).toarray()
+    standard, first = np.unique(matrix[:, own[0]], return_index=True)
+    if standard.size > MOST_VALUES:
+        raise ValueError(
+            f"{name}: expected at most {MOST_VALUES} values to tell apart, found {standard.size} in the fit; "
+            "round it before the fit"
+        )
+    rows = np.zeros((standard.size, len(columns)))
+    rows[:, own[0]] = standard
+    return tuple(f"{training.covariates[name][d]:g}" for d in first), rows
+
+
+def _truth(
+    columns: tuple[Column, ...], documents: Corpus, name: str, rows: np.ndarray, label: str
+) -> np.ndarray:
+    """Value of each document; -1 where it has none of those of the fit, or several."""
+    own = [j for j, column in enumerate(columns) if column.covariate == name]
+    matrix = label_matrix(tuple(columns[j] for j in own), documents, label, documents.n_documents).toarray()
+    is_value = np.all(np.abs(matrix[:, None] - rows[None, :, own]) < 1e-9, axis=2)
+    return np.where(is_value.any(axis=1), is_value.argmax(axis=1), -1)
+
+
+def _without(columns: tuple[Column, ...], documents: Corpus, name: str, label: str) -> sparse.csr_array:
+    """Labels of the documents, sparse (D, J), all but one absent as they would be."""
+    others = [j for j, column in enumerate(columns) if column.covariate != name]
+    matrix = label_matrix(tuple(columns[j] for j in others), documents, label, documents.n_documents)
+    place = sparse.csr_array(
+        (np.ones(len(others)), (np.arange(len(others)), others)), shape=(len(others), len(columns))
+    )
+    return sparse.csr_array(matrix @ place)

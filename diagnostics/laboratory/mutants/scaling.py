@@ -1,0 +1,144 @@
+"""Deliberately wrong kernels of the hierarchical Dirichlet scaling processes; see `registry`."""
+
+from typing import Any
+
+from ....zoo.families.scaling.family import ScalingFamily
+from ....zoo.models.hdsp import Hdsp
+from ....zoo.models.whdsp import Whdsp
+from ..patched import Change, Mutant
+
+BOTH = (ScalingFamily,)
+FIXED = {"n_topics": 3}
+UPDATE = "documents.scale[row, k] = scale_of(labels, documents.log_scale, row, k)\n"
+
+
+def _mutant(
+    name: str, file: str, find: str, replace: str, about: str, concerns: Any = BOTH, **requires: Any
+) -> Mutant:
+    change = Change(f"scaling/{file}.py", find, replace)
+    return Mutant(f"scaling-{name}", concerns, change, about, requires=requires)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    _mutant(
+        "scale-forgotten", "tokens",
+        "* scale / (1.0 + documents.u[d] * scale)",
+        "/ (1.0 + documents.u[d])",
+        "tokens do not see the scales of their document",
+    ),
+    _mutant(
+        "mass-not-scaled", "tokens",
+        "* scale / (1.0 + documents.u[d] * scale)",
+        "* scale",
+        "tokens see the scales without the u of their document",
+    ),
+    _mutant(
+        "stale-coefficient", "tokens",
+        "        mass = weigh(tokens, documents, topics, scratch, d, old, mass)\n",
+        "",
+        "the coefficient of the topic that a token leaves still counts the token",
+    ),
+    _mutant(
+        "smooth-part-without-eta", "tokens",
+        "word_mass + eta * mass",
+        "word_mass + mass",
+        "the mass of the smooth part lacks the factor eta",
+    ),
+    _mutant(
+        "jacobian-forgotten", "documents",
+        "out, u = target.length * x,",
+        "out, u = (target.length - 1.0) * x,",
+        "the slice move on log u lacks the Jacobian of the logarithm",
+    ),
+    _mutant(
+        "u-without-prior", "documents",
+        "scratch.weights[k] = documents.prior[0, k] + scratch.doc_count[k]",
+        "scratch.weights[k] = scratch.doc_count[k]",
+        "u sees the tokens of topics, and not their prior",
+    ),
+    _mutant(
+        "tables-from-alpha", "documents",
+        "crt(rng, n, documents.prior[0, k])",
+        "crt(rng, n, documents.alpha[0])",
+        "tables of a topic are drawn with alpha instead of alpha times its weight",
+    ),
+    _mutant(
+        "exposures-forgotten", "documents",
+        "rate += documents.root[k] * documents.exposure[k]",
+        "rate += documents.root[k]",
+        "the rate of alpha has one where the exposures belong",
+    ),
+    _mutant(
+        "thinning-forgotten", "sticks",
+        "documents.customers[k] = documents.tables[k] + added",
+        "documents.customers[k] = documents.tables[k]",
+        "the root is drawn from the tables, as if all topics were exposed alike",
+    ),
+    _mutant(
+        "scale-not-updated", "scales",
+        "\n" + 16 * " " + UPDATE,
+        "\n" + 16 * " " + "pass\n",
+        "documents keep their scales when those of their labels move",
+    ),
+    _mutant(
+        "scales-without-counts", "scales",
+        "out -= target.own_count[i] * math.log(",
+        "out -= math.log(",
+        "a document's tokens of a topic count once in the density of a scale",
+    ),
+    _mutant(
+        "scales-without-tokens", "scales",
+        "    out += target.linear * x\n",
+        "",
+        "the density of a scale lacks its power in the weights of tokens",
+    ),
+    _mutant(
+        "density-of-w", "scales",
+        "out = -target.first * at - target.second * math.exp(-at)",
+        "out = -(target.first + 1.0) * at - target.second * math.exp(-at)",
+        "the prior of log w lacks the Jacobian of the logarithm",
+        (Hdsp,),
+    ),
+    _mutant(
+        "deviation-for-variance", "scales",
+        "out = -0.5 * at * at / target.first",
+        "out = -0.5 * at * at / math.sqrt(target.first)",
+        "the prior of a scale has the standard deviation in the place of the variance",
+        (Whdsp,),
+    ),
+    _mutant(
+        "values-forgotten", "scales",
+        "factor = math.exp(target.own_value[i] * x)",
+        "factor = math.exp(x)",
+        "a label of any value counts as one in the density of a scale",
+        (Whdsp,),
+    ),
+    _mutant(
+        "gamma-from-all-topics", "sticks",
+        "n_seen = np.count_nonzero(customers)",
+        "n_seen = n_topics",
+        "gamma is drawn as if all represented topics had customers",
+        n_topics=0,
+    ),
+    _mutant(
+        "new-scales-of-one", "sticks",
+        "            scale[row] = scale_of(documents.labels, column, row, 0)\n",
+        "            scale[row] = 1.0\n",
+        "a new topic has scales that its log scales do not say",
+        n_topics=0,
+    ),
+    _mutant(
+        "later-sticks-forgotten", "sticks",
+        "documents.gamma[0] + later",
+        "documents.gamma[0]",
+        "a stick of a fixed number is drawn without the customers of later ones",
+        **FIXED,
+    ),
+    _mutant(
+        "u-not-shifted", "scales",
+        "documents.log_u[d] -= r * step",
+        "documents.log_u[d] -= 0.0",
+        "the scales of a label move together, and u stays",
+        **FIXED,
+    ),
+)  # fmt: skip

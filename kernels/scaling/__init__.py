@@ -1,0 +1,1 @@
+"""Samplers of the hierarchical Dirichlet scaling processes."""

@@ -1,0 +1,53 @@
+"""``bnpzoo predict`` on documents whose words tell their label."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from bnpzoo import Corpus
+from bnpzoo.zoo.formats import write_corpus
+from bnpzoo.zoo.inference import sample, save
+from bnpzoo.zoo.models import get
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """A fit, and the corpus that it is of."""
+    folder, rng = tmp_path_factory.mktemp("predict"), np.random.default_rng(0)
+    kind = np.arange(24) % 2
+    corpus = Corpus(
+        (rng.integers(2, size=(24, 6)) + 2 * kind[:, None]).ravel(),
+        np.arange(0, 145, 6),
+        n_words=4,
+        covariates={"kind": kind},
+        covariate_names={"kind": ["plain", "<b>fancy</b>"]},
+    )
+    model = get("hdsp", n_topics=4, gamma=1.0, alpha=2.0, eta=0.1)
+    save(sample(model, corpus, chains=1, tune=40, draws=10, keep=3), folder / "fit.nc")
+    write_corpus(corpus, folder / "corpus.npz")
+    return folder / "fit.nc", folder / "corpus.npz"
+
+
+def test_probabilities_and_a_confusion_matrix(run, told, tmp_path):
+    result = run("predict", *told, "--label", "kind", "--csv", tmp_path / "a.csv")
+    assert result.exit_code == 0, result.output
+    assert "24 of 24 are predicted as they are (100.0%)" in result.stdout
+    assert "… and 14 more documents" in result.stdout
+    found = json.loads(run("predict", *told, "--label", "kind", "--json").stdout)
+    assert found["confusion"] == [[12, 0], [0, 12]]
+    assert found["values"] == ["plain", "<b>fancy</b>"]
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert list(table["predicted"]) == [row["predicted"] for row in found["documents"]]
+    np.testing.assert_allclose(table["P(plain)"] + table["P(<b>fancy</b>)"], 1.0)
+
+
+def test_what_cannot_be_predicted_is_one_line(run, told, fit_file, corpus_file):
+    for arguments, message in (
+        ((*told, "--label", "colour"), "expected a label of the fit, found 'colour'; there are kind"),
+        ((fit_file, corpus_file, "--label", "group"), "expected a fit of hdsp or whdsp, found one of lda"),
+    ):
+        result = run("predict", *arguments)
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1

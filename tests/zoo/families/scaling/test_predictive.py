@@ -1,0 +1,137 @@
+"""Predictions of scaling processes against sums over all topics of short documents."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from bnpzoo import Corpus, get, sample
+from bnpzoo.diagnostics.heldout.labels import predict_labels
+from bnpzoo.zoo.families.scaling.labels import Column
+from bnpzoo.zoo.families.scaling.predictive import ScaledPredictive
+from bnpzoo.zoo.predictive import FrozenTopics
+from scipy import integrate, sparse
+from scipy.special import gammaln
+
+SHAPES = np.array([0.6, 0.3, 0.05])
+LOG_SCALE = np.array([[0.5, -1.0, 2.0], [-2.0, 0.3, 0.0]])
+WORDS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]])
+ROWS = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [-0.5, 2.5]])
+COLUMNS = (Column("a", ""), Column("b", ""))
+PREDICTIVE = ScaledPredictive(FrozenTopics(WORDS, SHAPES[None]), COLUMNS, LOG_SCALE, "whdsp")
+TOLERANCE = 5.0
+"""Standard errors: a false alarm in any of 8 comparisons has probability 5e-6."""
+
+
+def log_topics(z, row):
+    """Log probability of the topics of a document, by quadrature over u."""
+    scale, counts, n = np.exp(row @ LOG_SCALE), np.bincount(z, minlength=3), len(z)
+
+    def density(t):
+        u = np.exp(t)
+        out = n * t - gammaln(n) + np.sum(counts * np.log(scale) - (SHAPES + counts) * np.log1p(u * scale))
+        return np.exp(out + np.sum(gammaln(SHAPES + counts) - gammaln(SHAPES)))
+
+    return np.log(integrate.quad(density, -40.0, 60.0, limit=1000, epsabs=0.0, epsrel=1e-10)[0])
+
+
+def probability(words, row):
+    """Probability of a document, by enumeration."""
+    each = product(range(3), repeat=len(words))
+    return sum(np.exp(log_topics(z, row)) * np.prod(WORDS[list(z), words]) for z in each)
+
+
+def corpus_of(words, n=1):
+    return Corpus(np.tile(words, n), np.arange(0, len(words) * n + 1, len(words)), n_words=3)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_expected_proportions_are_an_integral(row):
+    found = PREDICTIVE.proportions(sparse.csr_array(row[None]))[0]
+    np.testing.assert_allclose(found, [np.exp(log_topics([k], row)) for k in range(3)], rtol=1e-8)
+    assert found.sum() == pytest.approx(1.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_probability_of_a_document_is_that_of_all_its_topics(row):
+    n, words = 1500, [0, 2, 2]
+    documents = corpus_of(words, n)
+    labels = sparse.csr_array(np.tile(row, (n, 1)))
+    p = np.exp(PREDICTIVE.log_labelled(documents, labels, np.random.default_rng(0), particles=2))
+    error = p.std() / np.sqrt(n)
+    assert error < 0.02 * p.mean()
+    assert abs(p.mean() - probability(words, row)) < TOLERANCE * error
+
+
+def test_wrong_labels_are_noticed():
+    n, words = 1500, [0, 2, 2]
+    labels = sparse.csr_array(np.tile(ROWS[2], (n, 1)))
+    p = np.exp(PREDICTIVE.log_labelled(corpus_of(words, n), labels, np.random.default_rng(0), particles=2))
+    assert abs(p.mean() - probability(words, ROWS[1])) > TOLERANCE * p.std() / np.sqrt(n)
+
+
+def test_completion_is_the_next_token():
+    plain = ScaledPredictive(PREDICTIVE.topics, (), np.zeros((0, 3)), "whdsp")
+    observed, rest = corpus_of([0, 2]), corpus_of([1])
+    found = plain.log_completion(observed, rest, np.random.default_rng(0), burn_in=0, sweeps=20_000)[0]
+    row = np.zeros(2)
+    exact = probability([0, 2, 1], row) / probability([0, 2], row)
+    assert np.exp(found) == pytest.approx(exact, rel=0.02)
+
+
+def test_a_corpus_without_labels_is_scored_as_by_dirichlet_documents():
+    plain = ScaledPredictive(PREDICTIVE.topics, (), np.zeros((0, 3)), "hdsp")
+    documents, rng = corpus_of([0, 2, 2], 400), np.random.default_rng(0)
+    ours = np.exp(plain.log_documents(documents, rng, particles=10)).mean()
+    theirs = np.exp(PREDICTIVE.topics.log_documents(documents, rng, particles=10)).mean()
+    assert ours == pytest.approx(theirs, rel=0.02)
+
+
+@pytest.fixture(scope="module")
+def fit():
+    """Fit of two kinds of documents, of which one has the words 0 and 1 and the other 2 and 3."""
+    rng = np.random.default_rng(1)
+    kind = np.arange(40) % 2
+    words = (rng.integers(2, size=(40, 8)) + 2 * kind[:, None]).ravel()
+    stars = np.where(kind == 1, 5, 1)
+    corpus = Corpus(
+        words,
+        np.arange(0, 321, 8),
+        n_words=4,
+        covariates={"kind": kind, "stars": stars},
+        covariate_names={"kind": ["first", "second"]},
+    )
+    model = get("whdsp", labels="kind, stars", gamma=1.0, alpha=2.0, eta=0.1)
+    return sample(model, corpus, chains=1, tune=60, draws=20, keep=4), corpus
+
+
+@pytest.mark.parametrize(("name", "values"), [("kind", ("first", "second")), ("stars", ("1", "5"))])
+def test_labels_that_words_tell_are_predicted(fit, name, values):
+    tree, corpus = fit
+    found = predict_labels(tree, corpus, name, particles=5)
+    assert found.values == values
+    assert found.confusion.tolist() == [[20, 0], [0, 20]]
+    np.testing.assert_allclose(found.probability.sum(axis=1), 1.0)
+    empirical = predict_labels(tree, corpus, name, prior="empirical", particles=5)
+    np.testing.assert_allclose(empirical.probability, found.probability, rtol=1e-6)  # both are as frequent
+
+
+def test_a_document_without_words_has_the_prior_and_one_without_labels_is_predicted(fit):
+    tree, _ = fit
+    new = Corpus([0, 1, 1, 0], [0, 4, 4], n_words=4, covariates={"stars": np.array([1, 5])})
+    found = predict_labels(tree, new, "kind", particles=5)
+    assert found.truth.tolist() == [-1, -1]
+    np.testing.assert_allclose(found.probability[1], 0.5)
+    assert found.predicted[0] == 0
+
+
+def test_what_cannot_be_predicted_is_named(fit):
+    tree, corpus = fit
+    with pytest.raises(
+        ValueError, match="expected a label of the fit, found 'colour'; there are kind, stars"
+    ):
+        predict_labels(tree, corpus, "colour")
+    with pytest.raises(ValueError, match="prior: expected uniform or empirical, found 'flat'"):
+        predict_labels(tree, corpus, "kind", prior="flat")
+    other = sample(get("lda", n_topics=2), corpus, chains=1, tune=2, draws=4, keep=2)
+    with pytest.raises(ValueError, match="expected a fit of hdsp or whdsp, found one of lda"):
+        predict_labels(other, corpus, "kind")

@@ -1,0 +1,1 @@
+"""Hierarchical Dirichlet scaling processes: topics that are more likely under some labels."""

@@ -1,0 +1,378 @@
+"""Hierarchical Dirichlet scaling processes: documents whose labels scale their topics."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from numbers import Integral
+from typing import Any, ClassVar, override
+
+import numpy as np
+from scipy.special import expit, gammaln, log_softmax
+from scipy.stats import entropy
+
+from ....kernels.scaling import state, sweeps
+from ....kernels.toolbox import sides
+from ....kernels.toolbox import sweeps as sweeps_of_sides
+from ....kernels.toolbox.sides import State
+from ...contract import Design, Gamma, Hyperparameter, Kernel, Latents, Probes, Quantities, Room, WordCounts
+from ...corpus import Corpus
+from ...settings import setting
+from ...toolbox.draws import draw_categorical, log_gamma
+from ...toolbox.enumeration import restricted_growth_strings
+from ...toolbox.laws import by_first_appearance
+from ..collapsed import prior_arrays
+from ..hdp.sticks import log_gem
+from ..topics import Dirichlet, TopicSide
+from ..two_sided import TwoSidedModel
+from . import marginal, reference
+from .labels import Column, Labelled, columns_of, distinct_rows, label_matrix
+from .laws import ScaleLaw
+from .predictive import ScaledPredictive
+
+LEFTOVER = 1e-12
+"""Sticks are broken until less than this is left."""
+
+ROOM = 64
+"""For topics beyond those that a state begins with."""
+
+DRAWS, DRAWS_OF_MANY = 2_000_000, 10_000
+"""Simulated proportions behind a marginal probability; few where hyperparameters are sampled as well."""
+
+
+@dataclass(frozen=True)
+class ScalingFamily(TwoSidedModel):
+    """Base of the hierarchical Dirichlet scaling processes; a subclass has the law of the log scales."""
+
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
+    why_only: ClassVar[str] = "its sampler moves tokens between symmetric Dirichlet topics, and no others"
+    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "log_scale", "gamma", "alpha")
+    stan_program: ClassVar[str] = "hdsp"
+    has_numbers: ClassVar[bool] = False
+
+    gamma: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=1.1, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
+    )
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.4, benchmark=10.0)
+    topics: TopicSide = Dirichlet()
+    n_topics: int = 0
+
+    def __post_init__(self):
+        value = self.n_topics
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
+            raise ValueError(
+                f"{self.label}: n_topics: expected a whole number, 0 for no limit, found {value!r}"
+            )
+        object.__setattr__(self, "n_topics", int(value))
+        super().__post_init__()
+
+    @property
+    @abstractmethod
+    def law(self) -> ScaleLaw:
+        """Law of the log scales."""
+
+    @property
+    @abstractmethod
+    def asked_labels(self) -> str:
+        """Which covariates are labels; see `labels.asked_for`."""
+
+    def columns(self, corpus: Labelled) -> tuple[Column, ...]:
+        """Labels that documents of a corpus, or a design, can have: the axis ``label``."""
+        return columns_of(self.asked_labels, corpus, self.label, has_numbers=self.has_numbers)
+
+    def labels_of(self, corpus: Labelled, n_documents: int) -> Any:
+        """Labels of the documents of a corpus, or a design, sparse float (D, J)."""
+        return label_matrix(self.columns(corpus), corpus, self.label, n_documents)
+
+    def label_rows(self, corpus: Corpus) -> tuple[Any, np.ndarray]:
+        """Distinct rows of labels, sparse float (R, J), and the row of each document, int (D,)."""
+        return _label_rows(self, corpus)
+
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        of_quantities = {"probed_log_u": ("probed_document",)}
+        return {
+            "root": ("stick",),
+            "log_scale": ("label", "represented"),
+            "log_u": ("document",),
+        } | of_quantities
+
+    @property
+    @override
+    def opens_topics(self) -> bool:
+        return self.n_topics == 0
+
+    @override
+    def most_topics(self, design: Design) -> int:
+        return self.n_topics or int(np.sum(design.doc_lengths))
+
+    @override
+    def n_topics_of(self, latents: Latents) -> int:
+        return latents["root"].size - 1
+
+    def draw_sticks(self, gamma: float, rng: np.random.Generator) -> np.ndarray:
+        """Draw the root (K + 1,), the last entry being all that is left."""
+        sticks: list[float] = []
+        rest = 1.0
+        while len(sticks) < self.n_topics - 1 or (not self.n_topics and rest > LEFTOVER):
+            share = rng.beta(1.0, gamma)
+            sticks.append(rest * share)
+            rest *= 1.0 - share
+        return np.array([*sticks, rest, 0.0] if self.n_topics else [*sticks, rest])
+
+    def draw_topics(
+        self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
+    ) -> Latents:
+        """Break sticks, draw scales, proportions and topics.
+
+        Without a limit to their number, topics are numbered by first appearance, those without tokens last.
+        """
+        lengths = np.asarray(design.doc_lengths)
+        root = self.draw_sticks(float(hyper["gamma"]), rng)
+        shapes = float(hyper["alpha"]) * root[:-1]
+        labels = self.labels_of(design, lengths.size)
+        log_scale = self.law.draw(rng, (labels.shape[1], shapes.size))
+        log_pi = log_gamma(shapes, (lengths.size, shapes.size), rng) + labels @ log_scale
+        log_theta = log_softmax(log_pi, axis=1)
+        z = draw_categorical(np.repeat(np.exp(log_theta), lengths, axis=0), rng)
+        log_mass = np.logaddexp.reduce(log_pi, axis=1)
+        log_u = np.where(lengths > 0, _log_gamma_of_lengths(lengths, rng) - log_mass, 0.0)
+        if self.opens_topics:
+            z, used = by_first_appearance(z)
+            order = np.append(used, np.setdiff1d(np.arange(shapes.size), used))
+            root, log_scale = np.append(root[order], root[-1]), log_scale[:, order]
+        return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u}
+
+    def unseated(self, corpus: Corpus) -> Latents:
+        """No token has a topic."""
+        return {"z": np.full(corpus.n_tokens, -1)}
+
+    @override
+    def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        """See `Model.initial_latents`; all else is a draw from the prior."""
+        design = Design.of(corpus)
+        hyper = self.draw_hyperparameters(design, rng)
+        return self.draw_topics(design, hyper, rng) | self.unseated(corpus) | hyper
+
+    @override
+    def documents_started(
+        self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
+    ) -> Latents:
+        """See `CollapsedTopicModel.documents_started`.
+
+        Sticks are the means given one table for each topic in a document; labels scale nothing yet.
+        """
+        z, used = by_first_appearance(labels)
+        z, n_topics = (z % self.n_topics, self.n_topics) if self.n_topics else (z, used.size)
+        _, topic = np.divmod(np.unique(corpus.doc_of * n_topics + z), n_topics)
+        tables = np.bincount(topic, minlength=n_topics).astype(float)
+        if self.n_topics:
+            root = np.append((tables + 1.0) / (tables + 1.0).sum(), 0.0)
+        else:
+            root = np.append(tables, float(hyper["gamma"])) / (tables.sum() + float(hyper["gamma"]))
+        log_scale = np.zeros((len(self.columns(corpus)), n_topics))
+        log_u = np.log(np.maximum(corpus.doc_lengths, 1) / float(hyper["alpha"]))
+        return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u}
+
+    @override
+    def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
+        """Alpha * root: the Dirichlet parameters of a document without labels."""
+        return float(latents["alpha"]) * latents["root"][None]
+
+    @override
+    def predictive(self, latents: Latents, corpus: Corpus) -> ScaledPredictive:
+        """See `Model.predictive`: new documents have labels too."""
+        topics = self.frozen_topics(latents, corpus)
+        return ScaledPredictive(topics, self.columns(corpus), latents["log_scale"], self.label)
+
+    @override
+    def log_sticks(self, latents: Latents) -> float:
+        """Log density of the root and the scales.
+
+        Without a limit, that of atoms at these weights, in any order (see `log_gem`).
+        """
+        root, gamma = latents["root"], float(latents["gamma"])
+        scales = self.law.log_density(latents["log_scale"])
+        if self.opens_topics:
+            return log_gem(root, gamma) + scales
+        sticks = np.maximum(root[:-1], np.finfo(float).tiny)
+        before = np.cumsum(sticks[::-1])[::-1][:-1]  # what is left before each stick but the last
+        last = (gamma - 1.0) * np.log(sticks[-1]) if sticks.size > 1 else 0.0
+        return float((sticks.size - 1) * np.log(gamma) + last - np.sum(np.log(before))) + scales
+
+    @override
+    def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
+        """Log density of ``z`` and ``log_u`` given sticks, scales and alpha, the pi integrated out."""
+        shapes = np.maximum(self.document_prior(latents, corpus)[0, :-1], np.finfo(float).tiny)
+        filled = corpus.doc_lengths > 0
+        log_u, lengths = latents["log_u"][filled], corpus.doc_lengths[filled]
+        rows, of_document = self.label_rows(corpus)
+        log_rows = rows @ latents["log_scale"]
+        out = np.sum(lengths * log_u - gammaln(lengths))
+        for k in range(shapes.size):  # of all documents at once: there may be many topics
+            out -= shapes[k] * np.sum(np.logaddexp(0.0, log_u + log_rows[of_document[filled], k]))
+        cells, counts = np.unique(corpus.doc_of * shapes.size + latents["z"], return_counts=True)
+        d, k = np.divmod(cells, shapes.size)
+        log_scale = log_rows[of_document[d], k]
+        out += np.sum(gammaln(shapes[k] + counts) - gammaln(shapes[k]))
+        return float(out + np.sum(counts * (log_scale - np.logaddexp(0.0, latents["log_u"][d] + log_scale))))
+
+    @override
+    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
+        """See `Model.log_marginal`; by simulation, so that it has an error."""
+        values = tuple(float(hyper[name]) for name in ("gamma", "alpha"))
+        labels = tuple(map(tuple, self.labels_of(corpus, corpus.n_documents).toarray().tolist()))
+        lengths, draws = tuple(map(int, corpus.doc_lengths)), DRAWS_OF_MANY if self.sampled() else DRAWS
+        law = marginal.law_of_topics(self.law, values, self.n_topics, lengths, labels, draws)
+        return law(z) + self.log_words(z, corpus, hyper)
+
+    def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
+        """All partitions of the tokens; where the number of topics is fixed, all topics."""
+        if self.opens_topics:
+            return restricted_growth_strings(corpus.n_tokens)
+        return (np.array(z, np.int64) for z in product(range(self.n_topics), repeat=corpus.n_tokens))
+
+    @override
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
+        """See `Model.quantities`.
+
+        Those of `CollapsedTopicModel.quantities`; ``predictive`` is given u as well. Beside them
+        ``probed_log_u`` (Q,), of documents; ``mean_log_scale``, over tokens, of the log scale of their topic
+        in their document; ``mean_root``, the same of the weight of their topic at the root.
+        """
+        probes = probes or Probes.of(corpus)
+        z, root = latents["z"], latents["root"]
+        shapes = self.document_prior(latents, corpus)[0, :-1]
+        likelihood, topic_words = self.measured_words(latents, corpus, probes.cells[:, 1], counts)
+        rows, of_document = self.label_rows(corpus)
+        log_rows = rows @ latents["log_scale"]
+        share = np.zeros((len(probes.documents), shapes.size))
+        predictive = np.zeros(len(probes.cells))
+        for j, d in enumerate(probes.documents):
+            share[j] = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=shapes.size)
+        for j, d in enumerate(probes.cells[:, 0]):
+            in_document = np.bincount(z[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]], minlength=shapes.size)
+            kept = expit(latents["log_u"][d] + log_rows[of_document[d]])
+            mean = (in_document + shapes) * kept / corpus.doc_lengths[d]
+            predictive[j] = mean @ topic_words[0, :, j]
+        sizes = np.bincount(z) if counts is None else counts.total
+        return {
+            "n_topics": np.asarray(float(np.count_nonzero(sizes))),
+            "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
+            "log_likelihood": np.asarray(likelihood),
+            "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
+            "topic_entropy": entropy(share, axis=1) if len(share) else np.zeros(0),
+            "predictive": predictive,
+            "probed_log_u": latents["log_u"][probes.documents],
+            "mean_log_scale": np.asarray(np.mean(log_rows[of_document[corpus.doc_of], z])),
+            "mean_root": np.asarray(np.mean(root[z])),
+        } | self.hyperparameter_quantities(latents)
+
+    @override
+    def document_rows(self, corpus: Corpus) -> np.ndarray:
+        return self.label_rows(corpus)[1]
+
+    @override
+    def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
+        labels = self.labels_of(corpus, corpus.n_documents).toarray()
+        return reference.documents(labels, n_topics, self.gamma, self.alpha, self.law)
+
+    @override
+    def document_data(self, corpus: Corpus) -> dict[str, Any]:
+        labels = self.labels_of(corpus, corpus.n_documents).toarray()
+        law = {"law": self.law.kind, "law_parameters": list(self.law.parameters)}
+        return {"J": labels.shape[1], "labels": labels} | law
+
+    @override
+    def _latents_at(
+        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
+    ) -> Latents:
+        """See `Reference.latents`; u is a draw given proportions, the mass of the pi drawn on the way."""
+        latents = super()._latents_at(draw, corpus, rng)
+        log_scale = self.labels_of(corpus, corpus.n_documents) @ draw["log_scale"]
+        log_rate = np.logaddexp.reduce(np.log(np.maximum(draw["theta"], 1e-300)) - log_scale, axis=1)
+        log_mass = log_gamma(draw["alpha"], (log_rate.size,), rng) - log_rate
+        log_u = _log_gamma_of_lengths(corpus.doc_lengths, rng) - log_mass
+        return latents | {"log_u": np.where(corpus.doc_lengths > 0, log_u, 0.0)}
+
+    @override
+    def documents_at(
+        self, draw: Mapping[str, np.ndarray], labels: np.ndarray, corpus: Corpus
+    ) -> tuple[Latents, np.ndarray]:
+        """See `TwoSidedModel.documents_at`; all topics of the references are represented."""
+        hyper = {name: np.asarray(draw[name]) for name in ("gamma", "alpha")}
+        documents = {"root": np.append(draw["root"], 0.0), "log_scale": np.asarray(draw["log_scale"])}
+        return {"z": labels} | documents | hyper, np.arange(draw["root"].size)
+
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        """See `Model.kernels_in`; one sampler, whether or not there is a limit to the number of topics."""
+        own_sides, own_states, own_sweeps = room(sides), room(state), room(sweeps)
+        of_sides = room(sweeps_of_sides)
+
+        def load(latents: Latents, corpus: Corpus, model: ScalingFamily) -> State:
+            rows, of_document = model.label_rows(corpus)
+            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, of_document, latents["z"])
+            labels = own_states.labels_of(rows, of_document, corpus.doc_lengths)
+            law = (model.law.kind, *model.law.parameters)
+            documents = own_states.scaled_documents(
+                latents, prior_arrays(model), labels, law, model.n_topics, ROOM
+            )
+            capacity, n_topics = documents.prior.shape[1], model.n_topics_of(latents)
+            topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, "")
+            return of_sides.make_state(tokens, documents, topics)
+
+        def step(rng: np.random.Generator, state: State) -> State:
+            while not own_sweeps.sweep(rng, state):
+                state = of_sides.with_room(state)
+            return state
+
+        def snapshot(state: State) -> Latents:
+            z = {"z": state.tokens.topic.astype(np.int64)}
+            return z | self.snapshot_documents(state) | self.topics.snapshot(room, state)
+
+        about = "Gibbs given one auxiliary variable a document; a token costs as much as its counts"
+        # Without a limit some topics are too rare for the rung `joint` to know their probability.
+        return {
+            "auxiliary": Kernel(
+                load,
+                step,
+                snapshot,
+                of_sides.check,
+                own_sweeps.sweep,
+                about=about,
+                token_step="augmented" if self.opens_topics else "conditional",
+                with_room=of_sides.with_room if self.opens_topics else None,
+                counts=self.topics.counts,
+            )
+        }
+
+    @override
+    def snapshot_documents(self, state: State) -> Latents:
+        side, k = state.documents, int(state.topics.n_topics[0])
+        return {
+            "root": np.append(side.root[:k], side.root_rest[0]),
+            "log_scale": side.log_scale[:, :k].copy(),
+            "log_u": side.log_u.copy(),
+            "alpha": np.array(side.alpha[0]),
+            "gamma": np.array(side.gamma[0]),
+        }
+
+
+def _log_gamma_of_lengths(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Log of a gamma variate of each document's length, or of 1 where it has no tokens."""
+    return log_gamma(np.maximum(lengths, 1), lengths.shape, rng)
+
+
+@lru_cache(maxsize=2)
+def _label_rows(model: ScalingFamily, corpus: Corpus) -> tuple[Any, np.ndarray]:
+    """See `ScalingFamily.label_rows`; kept, as every draw of a chain asks for them."""
+    return distinct_rows(model.labels_of(corpus, corpus.n_documents))

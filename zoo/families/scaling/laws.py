@@ -1,0 +1,105 @@
+"""Laws of the log scales of topics under labels."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, override
+
+import numpy as np
+from scipy.special import gammaln
+
+from ....kernels.scaling.state import LOG_INVERSE_GAMMA, NORMAL
+
+
+class ScaleLaw(ABC):
+    """Law of a log scale, the same for all topics and labels.
+
+    Attributes
+    ----------
+    kind : int
+        What the kernels and the Stan program call it.
+    """
+
+    kind: ClassVar[int]
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[float, float]:
+        """Its two numbers, as kernels and the Stan program take them."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+        """Draw log scales."""
+
+    @abstractmethod
+    def log_density(self, log_scale: np.ndarray) -> float:
+        """Log density, summed."""
+
+    @abstractmethod
+    def block(self, shape: tuple[int, ...]) -> Any:
+        """Log scales of the NumPyro program; site ``scale_x``."""
+
+
+@dataclass(frozen=True)
+class LogInverseGamma(ScaleLaw):
+    """Law of log w, where w is inverse gamma: 1 / w has this shape, and `rate` for its rate."""
+
+    shape: float
+    rate: float
+
+    kind: ClassVar[int] = LOG_INVERSE_GAMMA
+
+    @property
+    @override
+    def parameters(self) -> tuple[float, float]:
+        return self.shape, self.rate
+
+    @override
+    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+        return np.log(self.rate) - np.log(rng.gamma(self.shape, size=size))
+
+    @override
+    def log_density(self, log_scale: np.ndarray) -> float:
+        constant = self.shape * np.log(self.rate) - gammaln(self.shape)
+        return float(np.sum(constant - self.shape * log_scale - self.rate * np.exp(-log_scale)))
+
+    @override
+    def block(self, shape: tuple[int, ...]) -> Any:
+        import jax.numpy as jnp
+        import numpyro
+
+        from ...toolbox import blocks
+
+        law = blocks.LogGamma(jnp.full(shape, self.shape)).to_event()
+        return np.log(self.rate) - jnp.asarray(numpyro.sample("scale_x", law))
+
+
+@dataclass(frozen=True)
+class Normal(ScaleLaw):
+    """Normal law around zero."""
+
+    variance: float
+
+    kind: ClassVar[int] = NORMAL
+
+    @property
+    @override
+    def parameters(self) -> tuple[float, float]:
+        return self.variance, 0.0
+
+    @override
+    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+        return np.sqrt(self.variance) * rng.normal(size=size)
+
+    @override
+    def log_density(self, log_scale: np.ndarray) -> float:
+        squares = -0.5 * log_scale**2 / self.variance
+        return float(np.sum(squares - 0.5 * np.log(2.0 * np.pi * self.variance)))
+
+    @override
+    def block(self, shape: tuple[int, ...]) -> Any:
+        import jax.numpy as jnp
+        import numpyro
+        import numpyro.distributions as dist
+
+        law = dist.Normal().expand(shape).to_event()
+        return np.sqrt(self.variance) * jnp.asarray(numpyro.sample("scale_x", law))

@@ -1,0 +1,111 @@
+"""What a posterior draw of a scaling process says of new documents and of their labels."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, override
+
+import numpy as np
+
+from ....kernels.scaling import predict
+from ...corpus import Corpus
+from ...predictive import FrozenTopics, Predictive
+from .labels import Column, distinct_rows, label_matrix
+
+
+@dataclass(frozen=True)
+class ScaledPredictive(Predictive):
+    """Topics, root and scales of one posterior draw, which new documents leave as they are.
+
+    Attributes
+    ----------
+    topics : FrozenTopics
+        Of documents without labels.
+    columns : tuple of Column
+        Labels of the fit; new documents have these or none.
+    log_scale : float (J, K)
+    label : str
+        What errors call the model.
+    """
+
+    topics: FrozenTopics
+    columns: tuple[Column, ...]
+    log_scale: np.ndarray
+    label: str
+
+    @override
+    def check(self, documents: Corpus) -> None:
+        self.topics.check(documents)
+        self.labels_of(documents)
+
+    def labels_of(self, documents: Corpus) -> Any:
+        """Labels of the documents, sparse float (D, J)."""
+        return label_matrix(self.columns, documents, self.label, documents.n_documents)
+
+    @override
+    def log_completion(
+        self, observed: Corpus, rest: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        """Predict by mean proportions given what is observed, and the labels.
+
+        Particles, of which there are as many as `sweeps`, need no `burn_in`.
+        """
+        theta = np.empty((rest.n_documents, self.topics.prior.shape[1]))
+        labels = self.labels_of(observed)
+        for d, (words, run) in enumerate(self._documents(observed, labels)):
+            run(rng, words, sweeps, theta[d])
+        return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], self.topics.words.T[rest.words]))
+
+    @override
+    def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
+        """Estimate by a particle filter from the left to the right, given the labels."""
+        return self.log_labelled(documents, self.labels_of(documents), rng, particles=particles)
+
+    def log_labelled(
+        self, documents: Corpus, labels: Any, rng: np.random.Generator, *, particles: int
+    ) -> np.ndarray:
+        """See `log_documents`; given `labels`, sparse (D, J), in place of those that the documents have."""
+        theta = np.empty(self.topics.prior.shape[1])
+        return np.array(
+            [run(rng, words, particles, theta) for words, run in self._documents(documents, labels)]
+        )
+
+    def proportions(self, labels: Any) -> np.ndarray:
+        """Return expected proportions of documents with `labels` (D, J) before a token is seen, float (D, K).
+
+        By an integral over one variable, to rounding.
+        """
+        rows, of_document = distinct_rows(labels)
+        theta = np.empty((rows.shape[0], self.topics.prior.shape[1]))
+        for i, run in enumerate(self._runs(rows)):
+            run(np.random.default_rng(0), np.zeros(0, np.int64), 1, theta[i])
+        return theta[of_document]
+
+    def _runs(self, rows: Any) -> list[Callable[..., float]]:
+        """Filter of documents of each row of labels: a function of rng, words, particles and theta."""
+        word_topics, shapes = np.ascontiguousarray(self.topics.words.T), self.topics.prior[0]
+        scales = np.zeros((rows.shape[0], shapes.size))  # what is not represented has the scales of no labels
+        scales[:, : self.log_scale.shape[1]] = rows @ self.log_scale
+        return [
+            partial(_run, word_topics=word_topics, shapes=shapes, nodes=predict.nodes_of(shapes, row))
+            for row in scales
+        ]
+
+    def _documents(self, documents: Corpus, labels: Any) -> Iterator[tuple[np.ndarray, Callable[..., float]]]:
+        rows, of_document = distinct_rows(labels)
+        runs = self._runs(rows)
+        for d, (start, end) in enumerate(zip(documents.doc_ptr[:-1], documents.doc_ptr[1:], strict=True)):
+            yield documents.words[start:end].astype(np.int64), runs[of_document[d]]
+
+
+def _run(
+    rng: np.random.Generator,
+    words: np.ndarray,
+    particles: int,
+    theta: np.ndarray,
+    *,
+    word_topics: np.ndarray,
+    shapes: np.ndarray,
+    nodes: predict.Nodes,
+) -> float:
+    return predict.filter_document(rng, words, word_topics, shapes, nodes, particles, theta)

@@ -1,0 +1,73 @@
+"""The hierarchical Dirichlet scaling process with labels (Kim and Oh)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, override
+
+from ..contract import Card, Equation
+from ..families.scaling.card import ERRATA, equations
+from ..families.scaling.family import ScalingFamily
+from ..families.scaling.laws import LogInverseGamma, ScaleLaw
+from ..settings import option
+
+
+@dataclass(frozen=True)
+class Hdsp(ScalingFamily):
+    """As many topics as the corpus needs; each label makes some of them more likely in its documents.
+
+    Latents: ``z`` (N,); ``root`` (K + 1,), the last entry being the weight of all topics that are not
+    represented, less than 1e-12; ``log_scale`` (J, K), log w of each label and topic; ``log_u`` (D,), of the
+    auxiliary variable of each document; ``alpha``, ``gamma``, ``eta``. Some of the K topics have no tokens.
+
+    Parameters
+    ----------
+    gamma : float or Gamma
+        Concentration of the root: how many topics.
+    alpha : float or Gamma
+        Concentration of the documents: how many of them in a document.
+    topics : Dirichlet
+        With the Dirichlet parameter ``eta`` of a topic's word distribution, a word.
+    n_topics : int
+        Number of topics, the last stick being all that is left; no limit at 0.
+    labels : str
+        Covariates that are labels, with commas between them: sets of labels, or categories. By default all
+        that hold named categories or sets, and the groups; "none" for none.
+    w_shape, w_rate : float
+        Of the inverse gamma law of w.
+    """
+
+    card: ClassVar[Card] = Card(
+        id="hdsp",
+        title="Hierarchical Dirichlet scaling process",
+        summary="As many topics as the corpus needs; each label makes some of them more likely.",
+        citation="D. Kim and A. Oh. Hierarchical Dirichlet scaling process.",
+        source="Kim & Oh",
+        bibtex_key="kim_scaling",
+        equations=equations(
+            Equation(
+                "Equation 15",
+                r"s_{dk} = \prod_j w_{kj}^{r_{dj}},\quad w_{kj} \sim \mathrm{InvGamma}(a_w, b_w)",
+                "scale of a topic in a document that has the labels with r = 1",
+            )
+        ),
+        errata=ERRATA,
+        tags=("nonparametric", "labels"),
+    )
+
+    labels: str = ""
+    w_shape: float = option(3.0, small=1.2, benchmark=3.0)
+    w_rate: float = option(2.0, small=0.8, benchmark=2.0)
+
+    def __post_init__(self):
+        self.check_number("w_shape")
+        self.check_number("w_rate")
+        super().__post_init__()
+
+    @property
+    @override
+    def asked_labels(self) -> str:
+        return self.labels
+
+    @property
+    @override
+    def law(self) -> ScaleLaw:
+        return LogInverseGamma(self.w_shape, self.w_rate)
