@@ -203,7 +203,10 @@ class _Changes:
             for bound in filter(None, bounds):
                 if not isinstance(bound, ast.Constant | ast.JoinedStr):
                     yield bound, "bound off by one", _off_by_one(bound)
-                yield from self._expression(bound)
+                if bound is part and _is_zero(bound):  # -1 is the same in an array of one, as many are
+                    yield bound, "constant", ["(1)"]
+                else:
+                    yield from self._expression(bound)
 
     def _expression(self, node: ast.expr) -> Iterator[tuple[Any, str, list[str]]]:
         match node:
@@ -271,6 +274,10 @@ def _text(node: ast.expr) -> str:
 
 def _off_by_one(node: ast.expr) -> list[str]:
     return [f"({ast.unparse(node)} + 1)", f"({ast.unparse(node)} - 1)"]
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0 and not isinstance(node.value, bool)
 
 
 def _is_name(target: ast.expr) -> bool:

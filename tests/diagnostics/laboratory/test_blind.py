@@ -82,8 +82,15 @@ def test_what_can_be_changed_in_python():
         ("total", "name", "out", "start"),
         ("total", "statement dropped", "out += values[i] - 2.0", "pass"),
         ("Sampler.step", "statement dropped", "state.count[0] = rng.random() * 2", "pass"),
+        ("Sampler.step", "constant", "0", "(1)"),
     } <= found
     assert not any("expected" in before or "Sum" in before or before == "n < 0" for _, _, before, _ in found)
+
+
+def test_the_first_of_an_array_does_not_become_its_last():
+    """In an array of one, which holds a number that a kernel changes, these are the same."""
+    found = changed(python_sites("a.py", BYTES))
+    assert ("Sampler.step", "constant", "0", "(-1)") not in found
 
 
 def test_every_change_is_made_at_its_point_and_parses():
