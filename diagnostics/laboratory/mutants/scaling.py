@@ -79,6 +79,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "\n" + 16 * " " + UPDATE,
         "\n" + 16 * " " + "pass\n",
         "documents keep their scales when those of their labels move",
+        n_topics=0,
     ),
     _mutant(
         "scales-without-counts", "scales",
