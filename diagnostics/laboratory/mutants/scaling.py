@@ -45,16 +45,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "the mass of the smooth part lacks the factor eta",
     ),
     _mutant(
-        "jacobian-forgotten", "documents",
-        "out, u = target.length * x,",
-        "out, u = (target.length - 1.0) * x,",
-        "the slice move on log u lacks the Jacobian of the logarithm",
+        "u-without-scales", "documents",
+        "math.log(1.0 + u * target.scale[k])",
+        "math.log(1.0 + u)",
+        "u is drawn as if the document had no labels",
     ),
     _mutant(
-        "u-without-prior", "documents",
+        "prior-twice", "documents",
         "scratch.weights[k] = documents.prior[0, k] + scratch.doc_count[k]",
-        "scratch.weights[k] = scratch.doc_count[k]",
-        "u sees the tokens of topics, and not their prior",
+        "scratch.weights[k] = 2.0 * documents.prior[0, k] + scratch.doc_count[k]",
+        "u sees the prior of topics twice",
     ),
     _mutant(
         "tables-from-alpha", "documents",
@@ -79,6 +79,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "\n" + 16 * " " + UPDATE,
         "\n" + 16 * " " + "pass\n",
         "documents keep their scales when those of their labels move",
+        n_topics=0,
     ),
     _mutant(
         "scales-without-counts", "scales",
