@@ -84,12 +84,13 @@ def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterat
     make = partial(get, model_id)
     default, spelled = make(), make().spelled()
     hyper = default.hyperparameters()
-    choices = {name: (value,) for name, value in spelled.items()} | CHOICES | CHOICES_OF.get(model_id, {})
+    own = CHOICES | CHOICES_OF.get(model_id, {})
+    choices = {name: (value,) for name, value in spelled.items()} | own
     choices |= {name: (value,) for name, value in (required or {}).items()}
     others = [name for name in spelled if name not in hyper]
     for values in product(*(choices[name] for name in others)):
         chosen = dict(zip(others, values, strict=True))
-        told = [f" {name}={value}" for name, value in chosen.items() if len(choices[name]) > 1]
+        told = [f" {name}={value}" for name, value in chosen.items() if len(own.get(name, ())) > 1]
         fixed = make(**fixed_values(default), **chosen)
         yield Setting("".join(["fixed", *told]), fixed, fixed)
         kinds = {name: default.range_of(name).prior for name in hyper}

@@ -359,4 +359,6 @@ def test_programs_save_what_is_wanted_and_their_parameters(name):
     # Declarations at two spaces are of the block; deeper ones are local.
     declaration = r"^  (?:array\[.*?\] )?(?:real|vector|matrix)(?:\[.*?\])? (\w+)(?:\s+=|;)"
     declared = re.findall(declaration, "".join(blocks), re.M)
-    assert sorted(declared) == sorted(set(model.reference.parameters) - {"shape"})
+    served = [other for other in map(make, MODELS) if text_of(other) == text]  # `was` serves two
+    wanted = {name for other in served for name in other.reference.parameters}
+    assert sorted(declared) == sorted(wanted - {"shape"})
