@@ -58,7 +58,7 @@ DYING = [
     ("lda", "document-count-kept", "joint"),
     ("lda", "parts-forgotten", "sequential"),
     ("hdp", "stale-mass", "joint"),
-    ("hdp", "whole-tables-seated-by-alpha", "oracle"),
+    ("hdp", "whole-tables-own-words-forgotten", "oracle"),
     ("hdp", "renumbered-too-late", "sequential"),
     ("mt_hdp", "stale-coefficient", "joint"),
     ("mt_hdp", "task-tables-not-drawn", "sequential"),
