@@ -8,6 +8,7 @@ import xarray as xr
 from scipy import sparse
 
 from ...zoo.corpus import Corpus
+from ...zoo.families.scaling.family import ScalingFamily
 from ...zoo.families.scaling.labels import Column, label_matrix
 from ...zoo.families.scaling.predictive import ScaledPredictive
 from ...zoo.inference import corpus_of, model_of
@@ -90,39 +91,48 @@ def predict_labels(
     Raises
     ------
     ValueError
-        The fit is of another model, does not know the label, or keeps no draws.
+        The fit is of another model, does not know the label, keeps no draws, or, where shares are asked for,
+        has no document with a single value of the label.
     """
     if prior not in PRIORS:
         raise ValueError(f"prior: expected {' or '.join(PRIORS)}, found {prior!r}")
     training, model = corpus_of(tree), model_of(tree)
-    rng, log_p, n_draws = np.random.default_rng(seed), None, 0
-    values, rows, shares, truth, others = (), np.zeros((0, 0)), np.zeros(0), np.zeros(0, np.int64), None
+    if not isinstance(model, ScalingFamily):
+        raise ValueError(f"expected a fit of hdsp or whdsp, found one of {model.card.id}")
+    columns = model.columns(training)
+    values, rows = _values(columns, training, name, model.label)
+    others = _without(columns, documents, name, model.label)
+    labels = [others + sparse.csr_array(np.tile(row, (documents.n_documents, 1))) for row in rows]
+    log_prior = np.zeros(len(values))
+    if prior == "empirical":
+        log_prior = _log_shares(_truth(columns, training, name, rows, model.label), len(values), name)
+    truth = np.full(documents.n_documents, -1)
+    if name in documents.covariates or (name == "group" and documents.group is not None):
+        truth = _truth(columns, documents, name, rows, model.label)
+    rng, n_draws = np.random.default_rng(seed), 0
+    log_p = np.full((documents.n_documents, len(values)), -np.inf)
     for predictive in posterior_predictives(tree, documents):
-        if not isinstance(predictive, ScaledPredictive):
-            raise ValueError(f"expected a fit of hdsp or whdsp, found one of {model.card.id}")
-        if others is None:
-            columns = predictive.columns
-            values, rows = _values(columns, training, name, predictive.label)
-            shares = np.bincount(_truth(columns, training, name, rows, predictive.label) + 1)[1:]
-            shares = np.append(shares, np.zeros(len(values) - shares.size)) + 1e-300
-            truth = np.full(documents.n_documents, -1)
-            if name in documents.covariates or (name == "group" and documents.group is not None):
-                truth = _truth(columns, documents, name, rows, predictive.label)
-            others = _without(columns, documents, name, predictive.label)
-        found = np.empty((documents.n_documents, len(values)))
-        for c, row in enumerate(rows):
-            labels = sparse.csr_array(others + sparse.csr_array(np.tile(row, (documents.n_documents, 1))))
-            found[:, c] = predictive.log_labelled(documents, labels, rng, particles=particles)
-        log_p = found if log_p is None else np.logaddexp(log_p, found)
+        assert isinstance(predictive, ScaledPredictive)
+        each = [predictive.log_labelled(documents, given, rng, particles=particles) for given in labels]
+        log_p = np.logaddexp(log_p, np.stack(each, axis=1))
         n_draws += 1
         if progress is not None:
             progress(n_draws)
-    if log_p is None:
+    if n_draws == 0:
         raise ValueError("expected a fit that keeps draws, found none: fit with --keep")
-    log_p = log_p - np.log(n_draws)
-    log_posterior = log_p + (np.log(shares / shares.sum()) if prior == "empirical" else 0.0)
+    log_p -= np.log(n_draws)
+    log_posterior = log_p + log_prior
     probability = np.exp(log_posterior - np.logaddexp.reduce(log_posterior, axis=1)[:, None])
     return PredictedLabels(values, log_p, probability, truth, n_draws)
+
+
+def _log_shares(truth: np.ndarray, n_values: int, name: str) -> np.ndarray:
+    """Log share of each value among the documents that have one, float (C,)."""
+    count = np.bincount(truth[truth >= 0], minlength=n_values)
+    if not count.any():
+        raise ValueError(f"{name}: expected a document of the fit with one value of it, found none")
+    with np.errstate(divide="ignore"):
+        return np.log(count / count.sum())
 
 
 def _values(

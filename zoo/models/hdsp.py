@@ -53,7 +53,6 @@ class Hdsp(ScalingFamily):
         tags=("nonparametric", "labels"),
     )
 
-    labels: str = ""
     w_shape: float = option(3.0, small=1.2, benchmark=3.0)
     w_rate: float = option(2.0, small=0.8, benchmark=2.0)
 
@@ -61,11 +60,6 @@ class Hdsp(ScalingFamily):
         self.check_number("w_shape")
         self.check_number("w_rate")
         super().__post_init__()
-
-    @property
-    @override
-    def asked_labels(self) -> str:
-        return self.labels
 
     @property
     @override

@@ -68,10 +68,5 @@ class Whdsp(ScalingFamily):
 
     @property
     @override
-    def asked_labels(self) -> str:
-        return self.labels
-
-    @property
-    @override
     def law(self) -> ScaleLaw:
         return Normal(self.w_variance)

@@ -57,6 +57,7 @@ class ScalingFamily(TwoSidedModel):
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.4, benchmark=10.0)
     topics: TopicSide = Dirichlet()
     n_topics: int = 0
+    labels: str = ""
 
     def __post_init__(self):
         value = self.n_topics
@@ -72,14 +73,9 @@ class ScalingFamily(TwoSidedModel):
     def law(self) -> ScaleLaw:
         """Law of the log scales."""
 
-    @property
-    @abstractmethod
-    def asked_labels(self) -> str:
-        """Which covariates are labels; see `labels.asked_for`."""
-
     def columns(self, corpus: Labelled) -> tuple[Column, ...]:
         """Labels that documents of a corpus, or a design, can have: the axis ``label``."""
-        return columns_of(self.asked_labels, corpus, self.label, has_numbers=self.has_numbers)
+        return columns_of(self.labels, corpus, self.label, has_numbers=self.has_numbers)
 
     def labels_of(self, corpus: Labelled, n_documents: int) -> Any:
         """Labels of the documents of a corpus, or a design, sparse float (D, J)."""
