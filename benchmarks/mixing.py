@@ -137,14 +137,14 @@ def table(head: tuple[str, ...], n_words: int, lines: list[tuple[str, ...]]) -> 
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
 
 
-def page(chains: list[tuple[str, ...]], agreements: list[tuple[str, ...]]) -> str:
-    """All of ``mixing.md``."""
+def page(told: str, chains: list[tuple[str, ...]], agreements: list[tuple[str, ...]]) -> str:
+    """All of ``mixing.md``; `told` are the arguments of the command."""
     return f"""# Chains from two sides
 
-Written by `python -m benchmarks.mixing` on {date.today()}; do not edit.
+Written by `python -m benchmarks.mixing {told}` on {date.today()}; do not edit.
 
 `hdp`, four chains a sampler, two from one topic and two from a topic a document, each of so many CPU-seconds.
-What is said of them is of the second half of these. The machine did other work at the same time.
+What is said of them is of the second half of these.
 
 The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity; and ESS, of all
 chains together, is that of the worst, by a CPU-second.
@@ -164,8 +164,8 @@ def main() -> None:
     parser.add_argument(
         "corpora", nargs="*", default=[f"{SIMULATED}:20", f"{CORPUS.stem}:40"], metavar="NAME:SECONDS"
     )
-    budgets = {}
-    for word in parser.parse_args().corpora:
+    words, budgets = parser.parse_args().corpora, {}
+    for word in words:
         name, _, seconds = word.partition(":")
         budgets[name] = float(seconds or 60)
     chains, agreements = [], []
@@ -173,7 +173,7 @@ def main() -> None:
         for lines, summary in rows(name, budgets):
             chains += lines
             agreements.append(summary)
-            RESULTS.write_text(page(chains, agreements), encoding="utf-8")
+            RESULTS.write_text(page(" ".join(words), chains, agreements), encoding="utf-8")
 
 
 if __name__ == "__main__":
