@@ -8,10 +8,14 @@ functions {
 /**
  * Log shapes of the documents: linear in their features.
  */
-array[] vector log_shapes_of(matrix features, matrix coefficients) {
-  array[rows(features)] vector[cols(coefficients)] out;
+array[] vector log_shapes_of(matrix features, array[] vector coefficients) {
+  array[rows(features)] vector[num_elements(coefficients[1])] out;
   for (d in 1 : rows(features)) {
-    out[d] = floored((features[d] * coefficients)');
+    out[d] = features[d, 1] * coefficients[1];
+    for (j in 2 : cols(features)) {
+      out[d] += features[d, j] * coefficients[j];
+    }
+    out[d] = floored(out[d]);
   }
   return out;
 }
@@ -36,17 +40,20 @@ transformed data {
 parameters {
   array[intercept_precision_is_random] real<lower=0> intercept_precision_random;
   array[precision_is_random] real<lower=0> precision_random;
-  matrix[J, K] coefficients_x;
+  array[J] vector[K] standard_coefficients;
 #include topics_hyperparameters.stan
   array[D] vector[K] theta_log_h;
   array[D] vector<lower=0>[K] theta_x;
 #include topics_parameters.stan
 }
 transformed parameters {
-  real intercept_precision = intercept_precision_is_random ? intercept_precision_random[1] : intercept_precision_given[1];
+  real intercept_precision
+    = intercept_precision_is_random ? intercept_precision_random[1] : intercept_precision_given[1];
   real precision = precision_is_random ? precision_random[1] : precision_given[1];
-  matrix[J, K] coefficients = coefficients_x / sqrt(precision);
-  coefficients[1] = coefficients_x[1] / sqrt(intercept_precision);
+  array[J] vector[K] coefficients;
+  for (j in 1 : J) {
+    coefficients[j] = standard_coefficients[j] / sqrt(j == 1 ? intercept_precision : precision);
+  }
 #include topics_transformed_parameters.stan
 }
 model {
@@ -58,7 +65,9 @@ model {
   if (precision_is_random) {
     precision_random[1] ~ gamma(precision_given[1], precision_given[2]);
   }
-  to_vector(coefficients_x) ~ std_normal();
+  for (j in 1 : J) {
+    standard_coefficients[j] ~ std_normal();
+  }
   for (d in 1 : D) {
     theta_log_h[d] ~ log_gamma_variate(exp(theta_log_shape[d]) + 1);
     theta_x[d] ~ exponential(1);

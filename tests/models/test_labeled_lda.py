@@ -100,7 +100,7 @@ def test_tokens_keep_to_topics_of_their_labels(variant):
 
 def test_a_thousand_labels():
     rng = np.random.default_rng(0)
-    tags = sparse.random_array((400, 1000), density=0.003, rng=rng, format="csr") > 0.0
+    tags = sparse.csr_array(rng.random((400, 1000)) < 0.003)
     corpus = Corpus(
         rng.integers(50, size=4000), 10 * np.arange(401), n_words=50, covariates={"tags": tags.astype(int)}
     )

@@ -49,8 +49,8 @@ class Dmr(LabelledFamily):
     n_topics : int
         K.
     labels : str
-        Covariates that are labels, with commas between them: sets of labels, categories, or numbers, which are
-        taken in standard deviations from their mean. By default all that hold named categories, sets or
+        Covariates that are labels, with commas between them: sets of labels, categories, or numbers, which
+        are taken in standard deviations from their mean. By default all that hold named categories, sets or
         numbers that are not whole, and the groups; "none" for none.
     """
 
@@ -194,9 +194,9 @@ class Dmr(LabelledFamily):
     ) -> Quantities:
         """See `Model.quantities`.
 
-        Beside those of `CollapsedTopicModel`: ``mean_log_weight``, over tokens, of the log Dirichlet parameter
-        of their topic in their document; ``log_mass``, the mean over documents of that of all topics together;
-        ``mean_square``, of the coefficients without the intercepts.
+        Beside those of `CollapsedTopicModel`: ``mean_log_weight``, over tokens, of the log Dirichlet
+        parameter of their topic in their document; ``log_mass``, the mean over documents of that of all
+        topics together; ``mean_square``, of the coefficients without the intercepts.
         """
         prior, row = self.document_prior(latents, corpus)[:, :-1], self.document_rows(corpus)
         weight = np.log(prior[row[corpus.doc_of], latents["z"]])

@@ -49,8 +49,8 @@ class PartiallyLabeledLda(OwnTopicsFamily):
             "proportions of a document over the topics k of its labels, and the common ones, of label 0",
         ),
         errata=(
-            "A document's mix of labels, and its mix of topics within each, are one Dirichlet here. That is "
-            "the same as a Dirichlet over labels, its parameters sums over their topics, and one within each.",
+            "A document's mix of labels, and its mix of topics within each, are one Dirichlet here: the same "
+            "as a Dirichlet over labels, its parameters sums over their topics, and one within each.",
             "Each label has an alpha of its own where alpha is sampled.",
             "A document without labels may have every topic: its labels are not known.",
         ),

@@ -23,7 +23,7 @@ from .predictive import LabelledPredictive
 
 def check_count(label: str, name: str, value: Any, least: int) -> int:
     """Return a number of topics; raise ValueError unless it is a whole one within bounds."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= MOST_TOPICS:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= MOST_TOPICS:
         raise ValueError(
             f"{label}: {name}: expected a whole number, {least} to {MOST_TOPICS:,}, found {value!r}"
         )

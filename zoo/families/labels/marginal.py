@@ -25,7 +25,7 @@ def law_of_topics(
     n_topics : int
     """
     scale = np.array(deviations)[:, None]
-    points = qmc.Sobol(scale.size * n_topics, seed=0).random_base2(POINTS_LOG2)
+    points = qmc.Sobol(scale.size * n_topics, rng=np.random.default_rng(0)).random_base2(POINTS_LOG2)
     coefficients = ndtri(points).reshape(-1, scale.size, n_topics) * scale
     alpha = np.exp(np.einsum("dj,njk->ndk", np.array(features), coefficients))
     mass = alpha.sum(axis=2)

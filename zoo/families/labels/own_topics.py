@@ -62,6 +62,10 @@ class OwnTopicsFamily(LabelledFamily):
             )
         return n_labels
 
+    def n_alphas(self, corpus: Any) -> int:
+        """Count the alphas of a corpus, or of a design: one a label, and one for all common topics."""
+        return self.n_labels(corpus) + (self.common > 0)
+
     def label_of_topic(self, n_alphas: int) -> np.ndarray:
         """Entry of alpha that each topic belongs to, int (K,)."""
         n_labels = n_alphas - (self.common > 0)
@@ -85,8 +89,7 @@ class OwnTopicsFamily(LabelledFamily):
 
     @override
     def hyperparameter_size(self, name: str, design: Design) -> int | None:
-        """One alpha a label, and one for all common topics."""
-        return self.n_labels(design) + (self.common > 0) if name == "alpha" else None
+        return self.n_alphas(design) if name == "alpha" else None
 
     @override
     def most_topics(self, design: Design) -> int:
@@ -104,14 +107,14 @@ class OwnTopicsFamily(LabelledFamily):
     @override
     def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
         rows, of_document = self.label_rows(corpus)
-        n_alphas = self.hyperparameter_size("alpha", Design.of(corpus))
+        n_alphas = self.n_alphas(corpus)
         own = self.own_topics(rows)[of_document]
         return reference.own_topics(own, self.label_of_topic(n_alphas), n_alphas, self.alpha)
 
     @override
     def document_data(self, corpus: Corpus) -> dict[str, Any]:
         rows, of_document = self.label_rows(corpus)
-        n_alphas = self.hyperparameter_size("alpha", Design.of(corpus))
+        n_alphas = self.n_alphas(corpus)
         return {
             "A": n_alphas,
             "label": self.label_of_topic(n_alphas) + 1,

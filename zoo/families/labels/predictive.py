@@ -68,7 +68,7 @@ class LabelledPredictive(Predictive):
         return out
 
     def proportions(self, labels: Any) -> np.ndarray:
-        """Expected proportions of documents with `labels` (D, J) before a token is seen, float (D, K)."""
+        """Return expected proportions of documents with `labels` (D, J), no token seen, float (D, K)."""
         prior = self.prior_of(labels)
         return prior / prior.sum(axis=1, keepdims=True)
 

@@ -71,8 +71,9 @@ def regression(
         )
         deviation = jnp.exp(-0.5 * jnp.roll(log_precision, 1))
         shape = (features.shape[1], n_topics)
-        standard = numpyro.sample("coefficients_x", dist.Normal().expand(shape).to_event())
+        standard = numpyro.sample("standard_coefficients", dist.Normal().expand(shape).to_event())
         coefficients = numpyro.deterministic("coefficients", deviation[:, None] * standard)
-        return blocks.log_dirichlet("theta", features @ coefficients, (len(features), n_topics))
+        log_shape = jnp.asarray(features) @ jnp.asarray(coefficients)
+        return blocks.log_dirichlet("theta", log_shape, (len(features), n_topics))
 
     return program
