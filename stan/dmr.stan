@@ -6,6 +6,17 @@ functions {
 #include functions/word_counts.stan
 #include topics_functions.stan
 /**
+ * Coefficients: standard normal ones over the root of their precision, that of the first being another.
+ */
+array[] vector scaled(array[] vector standard, real first_precision, real precision) {
+  array[size(standard)] vector[num_elements(standard[1])] out;
+  for (j in 1 : size(standard)) {
+    out[j] = standard[j] / sqrt(j == 1 ? first_precision : precision);
+  }
+  return out;
+}
+
+/**
  * Log shapes of the documents: linear in their features.
  */
 array[] vector log_shapes_of(matrix features, array[] vector coefficients) {
@@ -26,6 +37,7 @@ data {
   int<lower=1> K; // topics
   int<lower=1> J; // features, the first of which is 1 in every document
   matrix[D, J] features;
+  array[D, V] int<lower=0> counts; // how often each word occurs in each document
   // Each hyperparameter is given by its value, or, if random, by the two parameters of its prior: shape and rate
   // of a Gamma unless another is named.
   int<lower=0, upper=1> intercept_precision_is_random; // of the coefficients of the first feature
@@ -50,10 +62,7 @@ transformed parameters {
   real intercept_precision
     = intercept_precision_is_random ? intercept_precision_random[1] : intercept_precision_given[1];
   real precision = precision_is_random ? precision_random[1] : precision_given[1];
-  array[J] vector[K] coefficients;
-  for (j in 1 : J) {
-    coefficients[j] = standard_coefficients[j] / sqrt(j == 1 ? intercept_precision : precision);
-  }
+  array[J] vector[K] coefficients = scaled(standard_coefficients, intercept_precision, precision);
 #include topics_transformed_parameters.stan
 }
 model {

@@ -80,7 +80,8 @@ def test_a_coefficient_has_its_conditional_law(value):
 )
 def test_it_is_calibrated_where_labels_are_numbers(numbers):
     tags = sparse.csr_array(np.array([[1, 0], [1, 1], [0, 0], [0, 1], [1, 1], [0, 0], [1, 0]]))
-    design = Design(np.array([5, 0, 1, 7, 3, 2, 4]), 5, covariates={"score": numbers, "tags": tags})
+    words, doc_ptr = np.zeros(22, int), [0, 5, 5, 6, 13, 16, 18, 22]
+    design = Design.of(Corpus(words, doc_ptr, n_words=5, covariates={"score": numbers, "tags": tags}))
     model = get("dmr", n_topics=3).set_to("prior").replaced(n_topics=3)
     assert [column.name for column in model.columns(design)] == ["score", "tags: tags 0", "tags: tags 1"]
     verdict = sequential(

@@ -53,10 +53,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "alpha is drawn as if the rate of its prior were zero",
     ),
     _dmr(
-        "own-effect-kept",
+        "effects-of-others-forgotten",
         "log_exposure[r] + log_prior[r] - value * old",
-        "log_exposure[r] + log_prior[r]",
-        "the rate of a coefficient holds what the coefficient itself adds",
+        "log_exposure[r]",
+        "each coefficient is drawn as if it were the only one",
     ),
     _dmr(
         "effects-stale",
