@@ -163,7 +163,10 @@ def draw_coefficients(rng, documents, tables, exposure):
     """Draw each coefficient given all others, tables (R, K) and exposures (R,), by a slice."""
     n_features, n_topics = documents.coefficients.shape
     log_prior = np.empty(documents.rest.size)
-    log_exposure = np.log(exposure)  # -inf where all documents of a row are empty
+    log_exposure = np.full(exposure.size, -math.inf)
+    for r in range(exposure.size):
+        if exposure[r] > 0.0:  # some document of the row has tokens
+            log_exposure[r] = math.log(exposure[r])
     log_rate = np.empty(documents.value.size)
     for k in range(n_topics):
         log_prior[:] = 0.0

@@ -29,10 +29,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "documents that cannot have a topic count as exposed to it",
     ),
     _own(
-        "alpha-of-the-first",
-        "documents.prior[r, k] = alpha[label[k]]",
-        "documents.prior[r, k] = alpha[0]",
-        "all topics get the alpha of the first label",
+        "exposure-of-the-last",
+        "exposure[r] -= log_beta_variate",
+        "exposure[r] = -log_beta_variate",
+        "a row of labels is as much exposed as the last of its documents",
     ),
     _own(
         "companion-of-one-topic",
@@ -53,16 +53,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "alpha is drawn as if the rate of its prior were zero",
     ),
     _dmr(
-        "effects-of-others-forgotten",
-        "log_exposure[r] + log_prior[r] - value * old",
-        "log_exposure[r]",
-        "each coefficient is drawn as if it were the only one",
-    ),
-    _dmr(
-        "effects-stale",
-        "                log_prior[documents.row[e]] += documents.value[e] * (new - old)\n",
-        "                pass\n",
-        "coefficients are drawn given the others as they were before the sweep",
+        "one-table-a-row",
+        "slope += value * tables[r, k]",
+        "slope += value * min(tables[r, k], 1)",
+        "a row of labels has one table of a topic, or none",
     ),
     _dmr(
         "precision-of-intercepts",
