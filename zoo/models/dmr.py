@@ -95,7 +95,7 @@ class Dmr(LabelledFamily):
     stan_program: ClassVar[str] = "dmr"
 
     intercept_precision: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=0.5)
-    precision: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.3, prior=Gamma(3.0, 2.0), benchmark=1.0)
+    precision: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.7, prior=Gamma(3.0, 2.0), benchmark=1.0)
     topics: TopicSide = Dirichlet()
     n_topics: int = option(10, small=2, benchmark=100)
     labels: str = ""
