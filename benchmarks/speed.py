@@ -67,6 +67,12 @@ BARS = (
     Case("bnpzoo", "sparse_transfer", 10, 768 / 5e-3 / 1e6, synthetic=True),
     Case("bnpzoo", "focused", 10),
     Case("bnpzoo", "hdsp", 100, 1.5),
+    Case("bnpzoo", "labeled_lda", 12, 15.0),
+    Case("tomotopy", "labeled_lda", 12),
+    Case("bnpzoo", "partially_labeled_lda", 100, 15.0),
+    Case("tomotopy", "partially_labeled_lda", 100),
+    Case("bnpzoo", "dmr", 100, 1.65),
+    Case("tomotopy", "dmr", 100),
     Case("bnpzoo", "was", 50, 0.5),
     Case("bnpzoo", "hpyp", 100, 3.0),
     Case("bnpzoo", "tpyp", 100, 1.0),
@@ -110,17 +116,37 @@ def tomotopy_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
     import tomotopy
 
     common = {"eta": ETA, "seed": 1, "min_cf": 0, "rm_top": 0}
-    if case.model == "lda":
-        peer = tomotopy.LDAModel(k=case.n_topics, alpha=ALPHA, **common)
-    else:
-        alpha = ALPHA * case.n_topics
-        peer = tomotopy.HDPModel(initial_k=case.n_topics, alpha=alpha, gamma=GAMMA, **common)
-    peer.optim_interval = 0
-    for words in np.split(corpus.words, corpus.doc_ptr[1:-1]):
+    match case.model:
+        case "lda":
+            peer = tomotopy.LDAModel(k=case.n_topics, alpha=ALPHA, **common)
+        case "labeled_lda":
+            peer = tomotopy.LLDAModel(k=case.n_topics, alpha=ALPHA, **common)
+        case "partially_labeled_lda":
+            per_label, latent = divmod(case.n_topics, len(corpus.covariate_names["label"]))
+            peer = tomotopy.PLDAModel(latent_topics=latent, topics_per_label=per_label, alpha=ALPHA, **common)
+        case "dmr":  # its regression is a part of its sweeps
+            peer = tomotopy.DMRModel(k=case.n_topics, **common)
+        case _:
+            alpha = ALPHA * case.n_topics
+            peer = tomotopy.HDPModel(initial_k=case.n_topics, alpha=alpha, gamma=GAMMA, **common)
+    if case.model != "dmr":
+        peer.optim_interval = 0
+    for d, words in enumerate(np.split(corpus.words, corpus.doc_ptr[1:-1])):
         if words.size:
-            peer.add_doc([str(word) for word in words])
+            peer.add_doc([str(word) for word in words], **labels_for(case, corpus, d))
     topics = (lambda: peer.live_k) if case.model == "hdp" else (lambda: case.n_topics)
     return (lambda n: peer.train(n, workers=1)), topics
+
+
+def labels_for(case: Case, corpus: Any, d: int) -> dict[str, Any]:
+    """Return what tomotopy is told of the label of a document."""
+    match case.model:
+        case "labeled_lda" | "partially_labeled_lda":
+            return {"labels": [str(corpus.covariates["label"][d])]}
+        case "dmr":
+            return {"metadata": str(corpus.covariates["label"][d])}
+        case _:
+            return {}
 
 
 def synthetic_corpus() -> Any:

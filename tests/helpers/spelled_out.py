@@ -4,6 +4,7 @@ from bnpzoo.zoo.models import combinations
 
 MODELS = (
     "lda", "group_lda", "cclda", "hdp", "mt_hdp", "sparse_transfer", "focused", "pyp", "hpyp", "tpyp",
+    "labeled_lda", "partially_labeled_lda", "dmr",
 )  # fmt: skip
 """A new model joins when its quantities and its reference are written out."""
 

@@ -65,7 +65,23 @@ class State:
                 return [math.exp(w) for w in x["log_weight"][g]], 0.0
             case "focused":
                 return [self.first_weight(k) for k in self.topics], self.mass_of_new()
+            case "labeled_lda" | "partially_labeled_lda" | "dmr":
+                return self.prior_given([g]), 0.0
         raise KeyError(self.id)
+
+    def prior_given(self, labels):
+        """Weight of each topic for a first token in a document with these labels."""
+        x = self.latents
+        if self.id == "dmr":
+            return [math.exp(sum(x["coefficients"][[0, *(1 + g for g in labels)], k])) for k in self.topics]
+        labels = labels or range(DESIGN.n_groups)
+        of_label = 1 if self.id == "labeled_lda" else self.model.topics_per_label
+        own = [k for g in labels for k in range(g * of_label, (g + 1) * of_label)]
+        common = list(self.topics)[DESIGN.n_groups * of_label :]
+        return [
+            float(x["alpha"][-1 if k in common else k // of_label]) if k in own + common else 0.0
+            for k in self.topics
+        ]
 
     def weights(self, d):
         """Weight of each topic for the next token of document d, and of all that are not known yet."""
@@ -230,6 +246,16 @@ class State:
             out["share_own"] = sum(x["own"]) / len(x["own"])
         if self.id == "focused":
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
+        if self.id == "dmr":
+            priors = [self.prior(d)[0] for d in range(DESIGN.doc_lengths.size)]
+            effects = x["coefficients"][1:].ravel()
+            out |= {
+                "mean_log_weight": np.mean(
+                    [math.log(priors[d][k]) for d, k in zip(self.doc, self.z, strict=True)]
+                ),
+                "log_mass": np.mean([math.log(sum(prior)) for prior in priors]),
+                "mean_square": sum(c * c for c in effects) / len(effects),
+            }
         if self.id == "sparse_transfer":
             tasks = range(DESIGN.n_groups)
             on = [(c, k) for c, k in product(tasks, self.topics) if x["log_weight"][c, k] > -np.inf]
@@ -273,6 +299,8 @@ def test_frozen_topics_are_what_is_known_of_a_new_document(state):
         row = 0 if len(frozen.prior) == 1 else g
         d = int(np.flatnonzero(DESIGN.group == g)[0])
         prior, rest = state.prior(d)
+        if state.id in ("labeled_lda", "partially_labeled_lda", "dmr"):  # a new document has no labels
+            prior = state.prior_given([])
         if state.id == "focused":  # a new document has not been asked yet
             np.testing.assert_allclose(frozen.inclusion[0, :-1], state.latents["inclusion"])
             assert frozen.inclusion[0, -1] == 1.0

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import neighbours
 from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.families.labels.family import LabelledFamily
 from bnpzoo.zoo.models import get
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
@@ -153,6 +154,14 @@ def bridge(model, values, sites):
                 fixed += tasks.log_density
                 latents["tasks"] = np.column_stack([np.exp(tasks.log_share), np.zeros(n_groups)])
                 prior = (values["alpha"][:, None] * np.exp(tasks.log_share))[group]
+        case "labeled_lda" | "partially_labeled_lda" | "dmr":
+            if model_id == "dmr":
+                standard = values["standard_coefficients"]
+                fixed += float(np.sum(stats.norm.logpdf(standard)))
+                latents["coefficients"] = model.deviations(hyper, len(standard)) * standard
+            n_topics = model.n_topics_of(latents)
+            prior = model.document_prior(latents, corpus)[model.document_rows(corpus), :-1]
+            prior = np.maximum(prior, np.exp(-300.0))  # of topics that a document may not have
         case _:
             prior = np.broadcast_to(values["alpha"][group, None], (n_documents, n_topics))
     theta = Shares.of(values, "theta", prior)
@@ -170,8 +179,7 @@ def bridge(model, values, sites):
         origin = Shares.of(values, "origin", np.array([values["gamma0"], values["gamma1"]]))
         fixed += sigma.log_density + origin.log_density
     terms = []
-    for labels in product(range(n_topics), repeat=corpus.n_tokens):
-        k = np.array(labels)
+    for k in model.assignments(corpus) if isinstance(model, LabelledFamily) else all_topics(n_topics):
         z = k + n_topics * group[doc] if model_id == "group_lda" else k
         at = latents | {"z": z}
         out = theta.tilt(tally((n_documents, n_topics), doc, k))
@@ -199,6 +207,11 @@ def bridge(model, values, sites):
             out += phi.tilt(tally((n_topics, n_words), k, words))
         terms.append(out)
     return fixed + model.log_hyperparameters(hyper) + logsumexp(terms)
+
+
+def all_topics(n_topics):
+    """All topics that the tokens of the corpus may have."""
+    return (np.array(k) for k in product(range(n_topics), repeat=CORPUS.n_tokens))
 
 
 def masks_of(rows):

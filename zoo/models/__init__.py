@@ -16,6 +16,9 @@ from .hdp import Hdp as Hdp
 from .mt_hdp import MtHdp as MtHdp
 from .hdsp import Hdsp as Hdsp
 from .whdsp import Whdsp as Whdsp
+from .labeled_lda import LabeledLda as LabeledLda
+from .partially_labeled_lda import PartiallyLabeledLda as PartiallyLabeledLda
+from .dmr import Dmr as Dmr
 from .sparse_transfer import SparseTransfer as SparseTransfer
 from .focused import Focused as Focused
 from .cclda import Cclda as Cclda

@@ -1,0 +1,91 @@
+"""Deliberately wrong kernels of the models of labelled documents; see `registry`."""
+
+from ....zoo.families.labels.own_topics import OwnTopicsFamily
+from ....zoo.models.dmr import Dmr
+from ..patched import Change, Mutant
+
+FILE = "labels/documents.py"
+
+
+def _own(name: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"labels-{name}", (OwnTopicsFamily,), Change(FILE, find, replace), about, "sparse")
+
+
+def _dmr(name: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"dmr-{name}", (Dmr,), Change(FILE, find, replace), about, "sparse")
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    _own(
+        "tables-of-all",
+        "shape[label[k]] += tables[r, k]",
+        "shape[label[k]] += tables[r].sum()",
+        "the alpha of a label is drawn given the tables of all topics of its documents",
+    ),
+    _own(
+        "exposure-of-strangers",
+        "                rate[label[k]] += exposure[r]\n",
+        "            rate[label[k]] += exposure[r]\n",
+        "documents that cannot have a topic count as exposed to it",
+    ),
+    _own(
+        "exposure-of-the-last",
+        "exposure[r] -= log_beta_variate",
+        "exposure[r] = -log_beta_variate",
+        "a row of labels is as much exposed as the last of its documents",
+    ),
+    _own(
+        "companion-of-one-topic",
+        "documents.prior[r].sum(), float(length)",
+        "documents.prior[r].max(), float(length)",
+        "the companion of a document is drawn given one of its parameters in place of their sum",
+    ),
+    _own(
+        "prior-shape-forgotten",
+        "np.full(alpha.size, documents.alpha_prior[0])",
+        "np.zeros(alpha.size) + 1e-3",
+        "alpha is drawn as if the shape of its prior were zero",
+    ),
+    _own(
+        "prior-rate-forgotten",
+        "np.full(alpha.size, documents.alpha_prior[1])",
+        "np.zeros(alpha.size) + 1e-3",
+        "alpha is drawn as if the rate of its prior were zero",
+    ),
+    _dmr(
+        "one-table-a-row",
+        "slope += value * tables[r, k]",
+        "slope += value * min(tables[r, k], 1)",
+        "a row of labels has one table of a topic, or none",
+    ),
+    _dmr(
+        "precision-of-intercepts",
+        "documents.precision[0 if j == 0 else 1]",
+        "documents.precision[0]",
+        "all coefficients have the precision of the intercepts",
+    ),
+    _dmr(
+        "square-not-halved",
+        "0.5 * target.precision * x * x",
+        "target.precision * x * x",
+        "the prior of a coefficient has half its variance",
+    ),
+    _dmr(
+        "exposure-of-a-document",
+        "log_exposure[r] + log_prior[r] - value * old",
+        "log_prior[r] - value * old",
+        "every row of labels has an exposure of one",
+    ),
+    _dmr(
+        "precision-of-rows",
+        "prior[0] + 0.5 * own.size",
+        "prior[0] + 0.5 * len(own)",
+        "a precision is drawn as if there were one topic",
+    ),
+    _dmr(
+        "squares-not-halved",
+        "prior[1] + 0.5 * np.sum(own * own)",
+        "prior[1] + np.sum(own * own)",
+        "a precision is drawn given twice the sum of squares",
+    ),
+)

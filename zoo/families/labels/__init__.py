@@ -1,0 +1,1 @@
+"""Models of labelled documents over a fixed number of topics."""

@@ -1,0 +1,44 @@
+"""Probabilities of topics of micro corpora under a regression, coefficients integrated out by a lattice."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaln, logsumexp, ndtri
+from scipy.stats import qmc
+
+POINTS_LOG2 = 17
+"""Of the lattice, which is scrambled so that no point lies on an edge."""
+
+
+@lru_cache(maxsize=4)
+def law_of_topics(
+    features: tuple[tuple[float, ...], ...], deviations: tuple[float, ...], n_topics: int
+) -> Callable[[np.ndarray], float]:
+    """Log probability of topics as a function of their counts by document, int (D, K).
+
+    Parameters
+    ----------
+    features : D tuples of J + 1 numbers
+    deviations : J + 1 numbers
+        Standard deviation of each row of coefficients.
+    n_topics : int
+    """
+    scale = np.array(deviations)[:, None]
+    points = qmc.Sobol(scale.size * n_topics, rng=np.random.default_rng(0)).random_base2(POINTS_LOG2)
+    coefficients = ndtri(points).reshape(-1, scale.size, n_topics) * scale
+    alpha = np.exp(np.einsum("dj,njk->ndk", np.array(features), coefficients))
+    mass = alpha.sum(axis=2)
+    ways: dict[tuple[int, ...], np.ndarray] = {}
+
+    def of_document(d: int, counts: tuple[int, ...]) -> np.ndarray:
+        if (d, *counts) not in ways:
+            found = gammaln(mass[:, d]) - gammaln(mass[:, d] + sum(counts))
+            ways[d, *counts] = found + np.sum(gammaln(alpha[:, d] + counts) - gammaln(alpha[:, d]), axis=1)
+        return ways[d, *counts]
+
+    def log_probability(counts: np.ndarray) -> float:
+        each = [of_document(d, tuple(map(int, row))) for d, row in enumerate(counts) if row.any()]
+        return float(logsumexp(np.sum(each, axis=0)) - np.log(len(mass))) if each else 0.0
+
+    return log_probability

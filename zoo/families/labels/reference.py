@@ -1,0 +1,79 @@
+"""Labelled documents in NumPyro programs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...contract import Hyperparameter
+
+
+def own_topics(
+    may_have: np.ndarray, label: np.ndarray, n_alphas: int, alpha: Hyperparameter
+) -> Callable[[], Any]:
+    """Dirichlet documents over some of the topics; see `TwoSidedModel.document_block`.
+
+    Parameters
+    ----------
+    may_have : bool (D, K)
+        Which topics each document may have.
+    label : int (K,)
+        Entry of alpha that a topic belongs to.
+    n_alphas : int
+    alpha : float or Gamma
+
+    Returns
+    -------
+    callable
+        Part of a NumPyro program with sites ``theta`` (D, K) and ``alpha`` (n_alphas,).
+    """
+
+    def program() -> Any:
+        import jax.numpy as jnp
+
+        from ...toolbox import blocks
+
+        log_alpha = blocks.log_hyperparameter("alpha", alpha, n_alphas)[label]
+        log_shape = jnp.where(may_have, log_alpha, blocks.LOG_SHAPE_FLOOR)
+        return blocks.log_dirichlet("theta", log_shape, may_have.shape)
+
+    return program
+
+
+def regression(
+    features: np.ndarray, n_topics: int, intercept_precision: Hyperparameter, precision: Hyperparameter
+) -> Callable[[], Any]:
+    """Dirichlet documents whose log parameters are linear in features; see `TwoSidedModel.document_block`.
+
+    Parameters
+    ----------
+    features : float (D, J)
+        The first is 1 in every document.
+    n_topics : int
+    intercept_precision, precision : float or Gamma
+
+    Returns
+    -------
+    callable
+        Part of a NumPyro program with sites ``theta`` (D, K), ``coefficients`` (J, K) and the precisions.
+    """
+
+    def program() -> Any:
+        import jax.numpy as jnp
+        import numpyro
+        import numpyro.distributions as dist
+
+        from ...toolbox import blocks
+
+        log_precision = jnp.append(
+            jnp.full(features.shape[1] - 1, blocks.log_hyperparameter("precision", precision)),
+            blocks.log_hyperparameter("intercept_precision", intercept_precision),
+        )
+        deviation = jnp.exp(-0.5 * jnp.roll(log_precision, 1))
+        shape = (features.shape[1], n_topics)
+        standard = numpyro.sample("standard_coefficients", dist.Normal().expand(shape).to_event())
+        coefficients = numpyro.deterministic("coefficients", deviation[:, None] * standard)
+        log_shape = jnp.asarray(features) @ jnp.asarray(coefficients)
+        return blocks.log_dirichlet("theta", log_shape, (len(features), n_topics))
+
+    return program
