@@ -91,8 +91,8 @@ def predict_labels(
     Raises
     ------
     ValueError
-        The fit is of another model, does not know the label, keeps no draws, or, where shares are asked for,
-        has no document with a single value of the label.
+        The fit is of another model, does not know the label, holds no latents, or, where shares are asked
+        for, has no document with a single value of the label.
     """
     if prior not in PRIORS:
         raise ValueError(f"prior: expected {' or '.join(PRIORS)}, found {prior!r}")
@@ -119,7 +119,7 @@ def predict_labels(
         if progress is not None:
             progress(n_draws)
     if n_draws == 0:
-        raise ValueError("expected a fit that keeps draws, found none: fit with --keep")
+        raise ValueError("expected a fit that holds latents, found none (keep=0)")
     log_p -= np.log(n_draws)
     log_posterior = log_p + log_prior
     probability = np.exp(log_posterior - np.logaddexp.reduce(log_posterior, axis=1)[:, None])

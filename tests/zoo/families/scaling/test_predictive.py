@@ -139,3 +139,6 @@ def test_what_cannot_be_predicted_is_named(fit):
     other = sample(get("lda", n_topics=2), corpus, chains=1, tune=2, draws=4, keep=2)
     with pytest.raises(ValueError, match="expected a fit of hdsp or whdsp, found one of lda"):
         predict_labels(other, corpus, "kind")
+    none = sample(get("hdsp", n_topics=2), corpus, chains=1, tune=2, draws=4, keep=0)
+    with pytest.raises(ValueError, match=r"expected a fit that holds latents, found none \(keep=0\)"):
+        predict_labels(none, corpus, "kind")
