@@ -16,7 +16,18 @@ from ....kernels.scaling import state, sweeps
 from ....kernels.toolbox import sides
 from ....kernels.toolbox import sweeps as sweeps_of_sides
 from ....kernels.toolbox.sides import State
-from ...contract import Design, Gamma, Hyperparameter, Kernel, Latents, Probes, Quantities, Room, WordCounts
+from ...contract import (
+    Design,
+    Gamma,
+    Hyperparameter,
+    Kernel,
+    Latents,
+    Probes,
+    Quantities,
+    Room,
+    Variational,
+    WordCounts,
+)
 from ...corpus import Corpus
 from ...settings import setting
 from ...toolbox.draws import draw_categorical, log_gamma
@@ -26,7 +37,7 @@ from ..collapsed import prior_arrays
 from ..hdp.sticks import log_gem
 from ..topics import Dirichlet, TopicSide
 from ..two_sided import TwoSidedModel
-from . import marginal, reference
+from . import marginal, reference, variational
 from .labels import Column, Labelled, columns_of, distinct_rows, label_matrix
 from .laws import ScaleLaw
 from .predictive import ScaledPredictive
@@ -280,6 +291,16 @@ class ScalingFamily(TwoSidedModel):
     def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
         labels = self.labels_of(corpus, corpus.n_documents).toarray()
         return reference.documents(labels, n_topics, self.gamma, self.alpha, self.law)
+
+    @property
+    @override
+    def variational(self) -> Variational:
+        return variational.variational(self)
+
+    @override
+    def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
+        """See `Model.memory_of_reference`; with a fixed number of topics there is no truncation."""
+        return super().memory_of_reference(corpus, self.n_topics or truncation)
 
     @override
     def document_data(self, corpus: Corpus) -> dict[str, Any]:
