@@ -143,9 +143,13 @@ def _values(
     if not own:
         known = ", ".join(dict.fromkeys(column.covariate for column in columns)) or "none"
         raise ValueError(f"expected a label of the fit, found {name!r}; there are {known}")
-    if columns[own[0]].value:
-        return tuple(columns[j].value for j in own), np.eye(len(columns))[own]
     matrix = label_matrix(columns, training, label, training.n_documents).toarray()
+    categories = [j for j in own if not columns[j].is_number]
+    if categories:
+        rows = np.eye(len(columns))[categories]
+        for j in set(own) - set(categories):  # the same covariate as a number, which its category tells
+            rows[:, j] = [matrix[matrix[:, c] > 0.0, j][:1].sum() for c in categories]
+        return tuple(columns[c].value for c in categories), rows
     standard, first = np.unique(matrix[:, own[0]], return_index=True)
     if standard.size > MOST_VALUES:
         raise ValueError(
