@@ -14,13 +14,18 @@ TINY = scaling.Sampling(tune=3, draws=2, thin=1, particles=2, iterations=3)
 
 @pytest.fixture
 def path(tmp_path):
-    """Forty documents whose words tell their kind, their authors and their rating."""
+    """Forty documents whose words tell their kind, their authors and their rating.
+
+    Each is of two topics, one of them four times the other: of documents of one topic labels say next to
+    nothing, as a topic that has all of a document has it whatever its scale.
+    """
     rng, kind = np.random.default_rng(0), np.arange(40) % 2
-    words = (rng.integers(3, size=(40, 12)) + 3 * kind[:, None]).ravel()
+    topic = np.where(rng.random((40, 30)) < 0.8, kind[:, None], 1 - kind[:, None])
+    words = (rng.integers(3, size=(40, 30)) + 3 * topic).ravel()
     authors = sparse.csr_array(np.column_stack([kind, 1 - kind, rng.integers(2, size=40)]))
     corpus = Corpus(
         words,
-        np.arange(0, 481, 12),
+        np.arange(0, 1201, 30),
         n_words=6,
         covariates={"kind": kind, "author": authors, "rating": kind + 0.1 * rng.random(40)},
         covariate_names={"kind": ["a", "b"], "author": ["x", "y", "z"]},
@@ -55,12 +60,12 @@ def test_what_is_recovered_is_centred_and_matched():
 
 def test_labels_that_words_tell_are_told(path):
     experiment = scaling.LabelsExperiment(
-        scaling.Sampling(tune=40, draws=2, thin=2, particles=3), corpus=path, label="kind", most_documents=30
+        scaling.Sampling(tune=100, draws=4, thin=5, particles=5), corpus=path, label="kind", most_documents=30
     )
     for method in experiment.methods:
         found = experiment.run(Cell({"kept": 1.0}, method, 0))
         if method != "hdp":
-            assert found["accuracy"] == 1.0, method
+            assert found["accuracy"] >= 0.7, method  # of guesses half are right
         assert np.isnan(found["perplexity"]) == (method in scaling.CLASSIFIERS)
 
 
