@@ -281,15 +281,15 @@ def scaling_synthetic(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Recover how labels scale topics that were simulated, by places in a cube.
+    """Recover how labels scale topics, from simulated documents of several lengths.
 
-    Figure 3 of Kim & Oh: rank correlation and error of the centred log scales; and held-out perplexity, with
-    that of HDP.
+    Figures 3 and 4 of Kim & Oh: rank correlation and error of the centred log scales; and held-out
+    perplexity, with that of HDP.
     """
     from ..diagnostics.experiments import scaling
 
     small = scaling.SyntheticExperiment(scaling.SMALL, seed=seed)
-    paper = replace(small, sampling=scaling.PAPER, sides=tuple(map(float, range(1, 21))), n_documents=1000)
+    paper = replace(small, sampling=scaling.PAPER, lengths=(20, 50, 100, 200), n_documents=1000)
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
 

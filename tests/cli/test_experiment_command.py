@@ -93,7 +93,7 @@ def test_topics_of_sentences_are_compared(run, monkeypatch, tmp_path):
 
 def test_scales_that_were_simulated_are_recovered(run, monkeypatch, tmp_path):
     monkeypatch.setattr(scaling, "SMALL", scaling.Sampling(2, 2, 1, particles=2, iterations=2))
-    few = partial(scaling.SyntheticExperiment, sides=(5.0,), n_documents=12, n_test=4, n_topics=2)
+    few = partial(scaling.SyntheticExperiment, lengths=(9,), n_documents=12, n_test=4, n_topics=2)
     monkeypatch.setattr(scaling, "SyntheticExperiment", few)
     arguments = ("--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
     result = run("experiment", "scaling-synthetic", *arguments)

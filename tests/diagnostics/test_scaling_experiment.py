@@ -36,7 +36,7 @@ def path(tmp_path):
 
 def test_all_methods_on_simulated_documents(tmp_path):
     experiment = scaling.SyntheticExperiment(
-        TINY, sides=(5.0,), n_documents=20, n_test=5, n_topics=3, replicates=1
+        TINY, lengths=(20,), n_documents=20, n_test=5, n_topics=3, replicates=1
     )
     results = run_experiment(experiment, tmp_path / "out").set_index("method")
     assert (results["perplexity"] > 1.0).all()
@@ -44,9 +44,17 @@ def test_all_methods_on_simulated_documents(tmp_path):
     assert np.isnan(results.loc["hdp", "spearman"])
 
 
+def test_the_side_of_the_cube_changes_no_document():
+    made = [
+        scaling.SyntheticExperiment(TINY, n_documents=9, side=side).simulate(20, 0) for side in (1.0, 16.0)
+    ]
+    np.testing.assert_array_equal(made[0].train.words, made[1].train.words)
+    assert np.abs(made[0].log_scale - made[1].log_scale).min() > 2.0
+
+
 def test_what_is_recovered_is_centred_and_matched():
     """Of a fit whose log scales and words are the truth in another order, each label off by a constant."""
-    made = scaling.SyntheticExperiment(TINY, n_documents=30, n_topics=3, n_words=3).simulate(5.0, 0)
+    made = scaling.SyntheticExperiment(TINY, n_documents=30, n_topics=3, n_words=3).simulate(50, 0)
     made = made._replace(words=0.97 * np.eye(3) + 0.01)
     corpus, order = made.train, [2, 0, 1]
     tree = sample(get("hdsp", labels="tag", n_topics=3, eta=0.1), corpus, chains=1, tune=2, draws=1, keep=1)
