@@ -1,25 +1,37 @@
 """Mean-field variational inference of the scaling processes: its start, and draws from its end."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
-from ...contract import Iteration, Latents, Prior, Variational
+from ...contract import Hyperparameter, Iteration, Latents, Prior, Variational
 from ...corpus import Corpus
 from ...toolbox.draws import draw_categorical, log_gamma
 from .bound import InverseGamma, MeanField, Point, Points, Problem, bound
-from .laws import LogInverseGamma
+from .laws import LogInverseGamma, ScaleLaw
 from .mean_field import CHUNK, CORRECTED, Update, update_documents
 from .printed import printed_for
-
-if TYPE_CHECKING:
-    from .family import ScalingFamily
 
 SWEEPS = 3
 """Of the exact sampler, whose last topics the iterations start from; the paper has so many of LDA."""
 
 
-def variational(model: "ScalingFamily") -> Variational:
+class Scaled(Protocol):
+    """What is asked of a scaling process."""
+
+    @property
+    def law(self) -> ScaleLaw: ...  # noqa: D102
+    @property
+    def n_topics(self) -> int: ...  # noqa: D102
+    @property
+    def opens_topics(self) -> bool: ...  # noqa: D102
+    def label_rows(self, corpus: Corpus) -> tuple[Any, np.ndarray]: ...  # noqa: D102
+    def hyperparameters(self) -> Mapping[str, Hyperparameter]: ...  # noqa: D102
+    def replaced(self, **changes: Any) -> Any: ...  # noqa: D102
+
+
+def variational(model: Scaled) -> Variational:
     """Return the variational inference of a scaling process."""
 
     def begin(corpus: Corpus, truncation: int, rng: np.random.Generator, variant: str) -> "Inference":
@@ -76,7 +88,7 @@ class Inference(Iteration):
         } | {name: np.array(float(getattr(q, name))) for name in ("alpha", "gamma", "eta")}
 
 
-def problem_of(model: "ScalingFamily", corpus: Corpus) -> Problem:
+def problem_of(model: Scaled, corpus: Corpus) -> Problem:
     """Return what variational inference is given."""
     rows, row_of = model.label_rows(corpus)
     cells, count = np.unique(corpus.doc_of * corpus.n_words + corpus.words, return_counts=True)
@@ -93,7 +105,7 @@ def problem_of(model: "ScalingFamily", corpus: Corpus) -> Problem:
 
 
 def start_of(
-    model: "ScalingFamily", problem: Problem, corpus: Corpus, n_topics: int, rng: np.random.Generator
+    model: Scaled, problem: Problem, corpus: Corpus, n_topics: int, rng: np.random.Generator
 ) -> MeanField:
     """Law around the topics of a few sweeps of the exact sampler, the largest topic first."""
     sampled = model.replaced(n_topics=n_topics)
