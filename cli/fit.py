@@ -59,7 +59,10 @@ def fit(
     seeds: Seeds = None,
     settings: Settings = [],  # noqa: B006 (typer copies it)
     backend: Annotated[
-        str, typer.Option(help="kernel (fast, exact), numpyro or stan (truncated references).")
+        str,
+        typer.Option(
+            help="kernel (fast, exact), numpyro or stan (truncated references), vi (an approximation)."
+        ),
     ] = "kernel",
     variant: Annotated[str | None, typer.Option(help="Which kernel; `bnpzoo show MODEL` lists them.")] = None,
     chains: Annotated[
@@ -69,7 +72,7 @@ def fit(
     draws: Annotated[int, typer.Option(min=1, help="Draws of each chain that are kept.")] = 500,
     thin: Annotated[int, typer.Option(min=1, help="Sweeps for each draw that is kept.")] = 1,
     truncation: Annotated[
-        int | None, typer.Option(min=2, help="Most topics that numpyro and stan may use.")
+        int | None, typer.Option(min=2, help="Most topics that numpyro, stan and vi may use.")
     ] = None,
     start: Start = None,
     until: Until = None,
@@ -220,6 +223,9 @@ def _print_summary(
             for row in shown
         ],
     )
+    if "bound" in tree["sample_stats"]:
+        bounds = ", ".join(f"{value:,.1f}" for value in tree["sample_stats"]["bound"].to_numpy()[:, 0])
+        say(f"An approximation. Bounds on the log evidence, where each start led: {bounds}", "yellow")
     if tree["latents"].dataset.sizes.get("kept", 0):
         print_topics("Topics", match_topics(tree), N_TOP_WORDS, N_TOP_TOPICS)
     occupied = next(row for row in comparison.rows if row.quantity == "n_topics")

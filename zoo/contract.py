@@ -233,6 +233,36 @@ class Reference:
     largest_truncation: int | None = None
 
 
+class Iteration(ABC):
+    """A law that comes nearer to the posterior as it is advanced."""
+
+    @abstractmethod
+    def advance(self) -> float:
+        """Update all parts of the law once; return the lower bound on the evidence."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Latents:
+        """Draw latents from the law."""
+
+
+@dataclass(frozen=True)
+class Variational:
+    """A simpler law in place of the posterior, as near to it as some iteration brings it.
+
+    Attributes
+    ----------
+    variants : mapping of str to str
+        Name of each iteration, and a line about it; the first is the default.
+    begin : (corpus, truncation, rng, variant) -> Iteration
+    needs_truncation : bool
+        Whether something is cut off; else the truncation plays no part.
+    """
+
+    variants: Mapping[str, str]
+    begin: Callable[[Corpus, int, np.random.Generator, str], Iteration]
+    needs_truncation: bool = True
+
+
 class Model(HasSettings, ABC):
     """A model: a frozen dataclass whose fields are its hyperparameters."""
 
@@ -379,6 +409,17 @@ class Model(HasSettings, ABC):
                 f"{self.card.id}: there is no reference program, in NumPyro or Stan; use a kernel"
             )
         return self.reference
+
+    @property
+    def variational(self) -> Variational | None:
+        """Its variational inference; None where it has none."""
+        return None
+
+    def require_variational(self) -> Variational:
+        """Return its variational inference; ValueError where it has none."""
+        if self.variational is None:
+            raise ValueError(f"{self.card.id}: there is no variational inference; use a kernel")
+        return self.variational
 
     def spelled(self) -> dict[str, Any]:
         """Return the arguments with which `zoo.models.get` makes it: numbers, words and priors."""

@@ -91,8 +91,8 @@ def predict_labels(
     Raises
     ------
     ValueError
-        The fit is of another model, does not know the label, keeps no draws, or, where shares are asked for,
-        has no document with a single value of the label.
+        The fit is of another model, does not know the label, holds no latents, or, where shares are asked
+        for, has no document with a single value of the label.
     """
     if prior not in PRIORS:
         raise ValueError(f"prior: expected {' or '.join(PRIORS)}, found {prior!r}")
@@ -119,7 +119,7 @@ def predict_labels(
         if progress is not None:
             progress(n_draws)
     if n_draws == 0:
-        raise ValueError("expected a fit that keeps draws, found none: fit with --keep")
+        raise ValueError("expected a fit that holds latents, found none (keep=0)")
     log_p -= np.log(n_draws)
     log_posterior = log_p + log_prior
     probability = np.exp(log_posterior - np.logaddexp.reduce(log_posterior, axis=1)[:, None])
@@ -143,9 +143,13 @@ def _values(
     if not own:
         known = ", ".join(dict.fromkeys(column.covariate for column in columns)) or "none"
         raise ValueError(f"expected a label of the fit, found {name!r}; there are {known}")
-    if columns[own[0]].value:
-        return tuple(columns[j].value for j in own), np.eye(len(columns))[own]
     matrix = label_matrix(columns, training, label, training.n_documents).toarray()
+    categories = [j for j in own if not columns[j].is_number]
+    if categories:
+        rows = np.eye(len(columns))[categories]
+        for j in set(own) - set(categories):  # the same covariate as a number, which its category tells
+            rows[:, j] = [matrix[matrix[:, c] > 0.0, j][:1].sum() for c in categories]
+        return tuple(columns[c].value for c in categories), rows
     standard, first = np.unique(matrix[:, own[0]], return_index=True)
     if standard.size > MOST_VALUES:
         raise ValueError(

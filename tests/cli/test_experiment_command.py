@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 from bnpzoo.cli.experiment import experiment
-from bnpzoo.diagnostics.experiments import differential, transfer, weight_agnostic
+from bnpzoo.diagnostics.experiments import differential, scaling, transfer, weight_agnostic
 from bnpzoo.zoo.formats import from_texts
 
 NAMES = [command.name for command in experiment.registered_commands]
@@ -89,3 +89,21 @@ def test_topics_of_sentences_are_compared(run, monkeypatch, tmp_path):
     rows = json.loads(result.stdout)["summary"]
     assert [(row["data"], row["n_topics"]) for row in rows] == [("synthetic", 3), ("source", 3)]
     assert (tmp_path / "r" / "weight-agnostic.png").exists()
+
+
+def test_scales_that_were_simulated_are_recovered(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(scaling, "SMALL", scaling.Sampling(2, 2, 1, particles=2, iterations=2))
+    few = partial(scaling.SyntheticExperiment, lengths=(9,), n_documents=12, n_test=4, n_topics=2)
+    monkeypatch.setattr(scaling, "SyntheticExperiment", few)
+    arguments = ("--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
+    result = run("experiment", "scaling-synthetic", *arguments)
+    assert result.exit_code == 0, result.output
+    assert [row["method"] for row in json.loads(result.stdout)["summary"]] == ["hdsp", "vi", "hdp"]
+    assert (tmp_path / "r" / "scaling-synthetic.png").exists()
+
+
+def test_labels_of_a_corpus_are_asked_for_by_name(run, corpus_file):
+    for name in ("scaling-labels", "scaling-ratings"):
+        result = run("experiment", name, corpus_file, "--label", "colour")
+        assert result.exit_code == 2
+        assert "expected a covariate 'colour', found none" in result.stderr

@@ -25,6 +25,7 @@ def told(tmp_path_factory):
     )
     model = get("hdsp", n_topics=4, gamma=1.0, alpha=2.0, eta=0.1)
     save(sample(model, corpus, chains=1, tune=40, draws=10, keep=3), folder / "fit.nc")
+    save(sample(model, corpus, chains=1, tune=1, draws=4, keep=0), folder / "without.nc")
     write_corpus(corpus, folder / "corpus.npz")
     return folder / "fit.nc", folder / "corpus.npz"
 
@@ -43,7 +44,9 @@ def test_probabilities_and_a_confusion_matrix(run, told, tmp_path):
 
 
 def test_what_cannot_be_predicted_is_one_line(run, told, fit_file, corpus_file):
+    without, corpus = told[0].with_name("without.nc"), told[1]
     for arguments, message in (
+        ((without, corpus, "--label", "kind"), "expected a fit that holds latents, found none (keep=0)"),
         ((*told, "--label", "colour"), "expected a label of the fit, found 'colour'; there are kind"),
         ((fit_file, corpus_file, "--label", "group"), "expected a fit of hdsp or whdsp, found one of lda"),
     ):

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from bnpzoo import Corpus
-from bnpzoo.diagnostics.laboratory.ladder import DESIGN, MICRO, Case
+from bnpzoo.diagnostics.laboratory.ladder import DESIGN, MICRO, Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.scaling import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
@@ -243,6 +243,42 @@ def test_u_given_drawn_proportions_hardly_moves():
 
     assert autocorrelation() < 0.5
     assert autocorrelation(NAIVE_U) > 0.8
+
+
+@pytest.mark.parametrize("name", ["hdsp", "whdsp"])
+@pytest.mark.parametrize("n_topics", [0, 3])
+def test_information_of_the_scales_is_zero_on_average(name, n_topics):
+    """And is not where the scales of a label have moved together, and u has not followed."""
+    model, rng = (
+        get(name, n_topics=n_topics).set_to("prior").replaced(n_topics=n_topics),
+        np.random.default_rng(0),
+    )
+    draws = [model.simulate(DESIGN, rng) for _ in range(1500)]
+    assert any(column.is_number for column in model.columns(DESIGN)) == (name == "whdsp")
+
+    def error(change):
+        found = [model.scale_information(change(draw.latents), draw.corpus) for draw in draws]
+        return abs(np.mean(found)) / (np.std(found) / np.sqrt(len(found)))
+
+    assert error(lambda latents: latents) < TOLERANCE
+    assert error(lambda latents: latents | {"log_scale": latents["log_scale"] + 1.0}) > TOLERANCE
+
+
+def test_a_covariate_can_be_a_category_and_a_number():
+    corpus = labelled(kind=np.arange(12) % 3)
+    model = get("whdsp", labels="kind:category, kind:number")
+    matrix = model.labels_of(corpus, 12).toarray()
+    np.testing.assert_array_equal(matrix[:, :3], np.eye(3)[np.arange(12) % 3])
+    np.testing.assert_allclose(matrix[:3, 3], [-np.sqrt(1.5), 0.0, np.sqrt(1.5)], atol=1e-12)
+
+
+FOUND_BY_SEQUENTIAL = (("hdsp", "scaling-u-not-shifted", 3), ("whdsp", "scaling-values-forgotten", 0))
+
+
+@pytest.mark.parametrize(("name", "mutant", "n_topics"), FOUND_BY_SEQUENTIAL)
+def test_sequential_finds_scales_that_do_not_fit_their_documents(name, mutant, n_topics):
+    case = Case(name, "auxiliary", "sequential", mutant=mutant, options=f'{{"n_topics": {n_topics}}}')
+    assert not climb(case).passed
 
 
 FOUND_BY_JOINT = ("scaling-scale-forgotten", "scaling-mass-not-scaled", "scaling-stale-coefficient")

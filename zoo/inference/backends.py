@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..contract import Model
+from ..contract import Model, Variational
 
 type Run = Callable[..., dict[str, Any]]
 """Runs a model's reference program; see `nuts.run`."""
@@ -22,13 +22,16 @@ class Backend:
     takes : frozenset of str
         Of the arguments of `sample` that some back ends have no use for, those that it takes.
     load_run : () -> Run, optional
-        Imports what runs reference programs; None for a back end of kernels.
+        Imports what runs reference programs; None for a back end of kernels, or an approximation.
+    is_approximate : bool
+        Whether its draws are from another law than the posterior.
     """
 
     name: str
     about: str
     takes: frozenset[str]
     load_run: Callable[[], Run] | None = None
+    is_approximate: bool = False
 
     def check(self, model: Model, arguments: Mapping[str, Any]) -> None:
         """Raise the ValueError with which `sample` would refuse `arguments`, None for those not given."""
@@ -36,17 +39,33 @@ class Backend:
             if value is not None and name not in self.takes:
                 others = " or ".join(other.name for other in BACKENDS.values() if name in other.takes)
                 raise ValueError(f"{name}: backend {self.name!r} takes none; it is for backend {others}")
-        if self.load_run is not None:
-            _check_truncation(self.name, model, arguments.get("truncation"))
+        truncation = arguments.get("truncation")
+        if self.is_approximate:
+            approximation = model.require_variational()
+            check_variant(approximation, model, arguments.get("variant"))
+            _check_truncation(self.name, model, truncation, approximation.needs_truncation)
+        elif self.load_run is not None:
+            reference = model.require_reference()
+            most = reference.largest_truncation
+            _check_truncation(self.name, model, truncation, reference.needs_truncation, most)
 
 
-def _check_truncation(backend: str, model: Model, truncation: int | None) -> None:
-    reference = model.require_reference()
-    most = reference.largest_truncation
+def check_variant(approximation: Variational, model: Model, variant: str | None) -> str:
+    """Return the name of an iteration, the default for None; ValueError lists those there are."""
+    name = variant or next(iter(approximation.variants))
+    if name not in approximation.variants:
+        there = ", ".join(approximation.variants)
+        raise ValueError(f"{model.card.id}: no variant {name!r} of backend 'vi'; there are {there}")
+    return name
+
+
+def _check_truncation(
+    backend: str, model: Model, truncation: int | None, needs_truncation: bool, most: int | None = None
+) -> None:
     expected = "at least 2" if most is None else f"2 to {most}"
-    if truncation is None and reference.needs_truncation:
+    if truncation is None and needs_truncation:
         raise ValueError(f"truncation: {model.card.id} under backend {backend!r} needs one, {expected}")
-    if truncation is not None and not reference.needs_truncation:
+    if truncation is not None and not needs_truncation:
         raise ValueError(f"truncation: {model.card.id} cuts nothing off; expected none, found {truncation}")
     if truncation is not None and truncation < 2:
         raise ValueError(f"truncation: expected {expected}, found {truncation}")
@@ -73,6 +92,12 @@ BACKENDS: dict[str, Backend] = {
         Backend("kernel", "the handwritten samplers, fast", KERNEL_ARGUMENTS),
         Backend("numpyro", "NUTS on the NumPyro program", frozenset({"truncation"}), _load_nuts),
         Backend("stan", "NUTS on the Stan program", frozenset({"truncation"}), _load_stan),
+        Backend(
+            "vi",
+            "mean-field variational inference, an approximation",
+            frozenset({"truncation", "variant"}),
+            is_approximate=True,
+        ),
     )
 }
 

@@ -11,6 +11,9 @@ BYTES_A_TOKEN = 64
 BYTES_A_DRAW = 1500
 """Test quantities of one draw of one chain."""
 
+ARRAYS_OF_LAW = 4
+"""Over documents or words and topics, that variational inference holds at once, at least."""
+
 LEAST = Schedule(tune=0, draws=1, thin=1, keep=0)
 
 
@@ -40,6 +43,8 @@ def check_memory(
         needs["tokens"] = BYTES_A_TOKEN * corpus.n_tokens * chains
         of_chain = model.memory_of_chain(corpus, variant)
         needs |= {name: n_bytes * chains for name, n_bytes in of_chain.items()}
+    elif backend == "vi":
+        needs["the law that is fitted"] = ARRAYS_OF_LAW * model.memory_of_reference(corpus, truncation or 1)
     else:
         of_draw = model.memory_of_reference(corpus, truncation or 1)
         needs["draws of the program"] = of_draw * chains * schedule.draws * schedule.thin

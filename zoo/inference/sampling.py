@@ -1,4 +1,4 @@
-"""`sample`: one entry to the three back ends."""
+"""`sample`: one entry to all back ends."""
 
 import os
 import time
@@ -16,6 +16,7 @@ import xarray as xr
 from ..._version import __version__
 from ..contract import Model, Probes
 from ..corpus import Corpus, CorpusError
+from . import variational
 from .backends import Backend, Run, backend_by_name
 from .chain import Chain
 from .checkpoint import write_run
@@ -62,14 +63,16 @@ def sample(
     model : Model
     corpus : Corpus, document-word matrix, or sequence of str or of lists of str
         All but a corpus become one by `Corpus.of`.
-    backend : {"kernel", "numpyro", "stan"}
-        The handwritten sampler, or a finite-truncation reference under NUTS.
+    backend : {"kernel", "numpyro", "stan", "vi"}
+        The handwritten sampler, or a finite-truncation reference under NUTS; or draws from what variational
+        inference comes to, where a model has that: an approximation, whose chains are starts.
     variant : str, optional
-        Which of the model's kernels; the first by default.
+        Which of the model's kernels, or of its variational inferences; the first by default.
     chains : int
         Each has its own generator, spawned from `seed`.
     tune, draws, thin : int
-        Sweeps (NUTS iterations) before the first draw; draws a chain; sweeps a draw.
+        Sweeps (NUTS iterations) before the first draw; draws a chain; sweeps a draw. Of variational
+        inference, whose draws are independent, `tune` is how many iterations there are at most.
     seed : int
         The same seed and number of chains give the same draws to the last bit.
     start : str, path, DataTree or sequence of them, optional
@@ -87,7 +90,7 @@ def sample(
     within : float, optional
         Seconds after which to stop, whether or not chains have met. Without `until` all are used.
     truncation : int, optional
-        Sticks of the reference programs; needed by those of nonparametric models.
+        Sticks of the reference programs, and of variational inference; needed by nonparametric models.
     keep : int
         Draws a chain whose latent variables are kept, evenly spread.
     workers : int, optional
@@ -132,7 +135,14 @@ def sample(
     probes = Probes.of(corpus)
     started = time.perf_counter()
     display = bars(chains) if progress is True else nullcontext(progress or silent)
-    if engine.load_run is None:
+    if engine.is_approximate:
+        with held_signals() as stop, display as report:
+            records, stats, variant, version = variational.run(
+                model, corpus, probes, schedule, variant, chains, seed, truncation or 0, stop, report
+            )
+        compile_seconds, started_at = 0.0, ""
+        interrupted = stop.asked
+    elif engine.load_run is None:
         variant = variant or next(iter(model.kernels))
         directory = None if checkpoint is None else Path(checkpoint)
         points = starting_points(start, model, corpus)
@@ -199,7 +209,9 @@ def check(
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
     engine = _checked(model, corpus, backend, given | {"until": until, "within": within}, resume)
     Target(until, within)
-    if engine.load_run is None:
+    if engine.is_approximate:
+        model.require_variational()
+    elif engine.load_run is None:
         for point in starting_points(start, model, corpus):
             model.kernel(variant).load(point.latents(np.random.default_rng(0), 0), corpus, model)
     else:

@@ -14,7 +14,7 @@ from ..contract import Latents, Model, Probes
 from ..corpus import Corpus, CorpusError
 from .results import CHANGING, DIMENSIONS, ResultsError, corpus_of, latents_of, model_of
 
-BACKENDS = ("kernel", "numpyro", "stan")
+BACKENDS = ("kernel", "numpyro", "stan", "vi")
 
 QUANTITIES: Mapping[str, tuple[str, ...]] = {
     "n_topics": (),

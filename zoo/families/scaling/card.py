@@ -31,10 +31,11 @@ ERRATA = (
     "a label.",
     "Equation 9: the atoms are pairs of a topic and its w, and the process is drawn from G_0, as Equation 7 "
     "has it.",
-    "The paper has mean-field variational inference alone. Here is an exact sampler, of the model without a "
-    "limit to the number of topics up to 1e-12 of weight, or with one.",
+    "The paper has mean-field variational inference alone. Here is an exact sampler beside it, of the model "
+    "without a limit to the number of topics up to 1e-12 of weight, or with one.",
     "Equations 30 and 38, the gradients of V: log pi in the place of log w, and pi in that of log pi. "
-    "Equation 37 has the mean of log s for that of 1 / s. Updates as printed can lower the bound.",
+    "Equation 37 has the mean of log s for that of 1 / s, and Equation 48 a factor too many. Updates as "
+    "printed lower the bound: see the variants of the back end `vi`.",
     "Equation 39: the proportions of a new document depend on w as well.",
 )
 """Of the paper; also where this package departs from it."""

@@ -16,7 +16,18 @@ from ....kernels.scaling import state, sweeps
 from ....kernels.toolbox import sides
 from ....kernels.toolbox import sweeps as sweeps_of_sides
 from ....kernels.toolbox.sides import State
-from ...contract import Design, Gamma, Hyperparameter, Kernel, Latents, Probes, Quantities, Room, WordCounts
+from ...contract import (
+    Design,
+    Gamma,
+    Hyperparameter,
+    Kernel,
+    Latents,
+    Probes,
+    Quantities,
+    Room,
+    Variational,
+    WordCounts,
+)
 from ...corpus import Corpus
 from ...settings import setting
 from ...toolbox.draws import draw_categorical, log_gamma
@@ -26,7 +37,7 @@ from ..collapsed import prior_arrays
 from ..hdp.sticks import log_gem
 from ..topics import Dirichlet, TopicSide
 from ..two_sided import TwoSidedModel
-from . import marginal, reference
+from . import marginal, reference, variational
 from .labels import Column, Labelled, columns_of, distinct_rows, label_matrix
 from .laws import ScaleLaw
 from .predictive import ScaledPredictive
@@ -181,7 +192,10 @@ class ScalingFamily(TwoSidedModel):
     def predictive(self, latents: Latents, corpus: Corpus) -> ScaledPredictive:
         """See `Model.predictive`: new documents have labels too."""
         topics = self.frozen_topics(latents, corpus)
-        return ScaledPredictive(topics, self.columns(corpus), latents["log_scale"], self.label)
+        log_scale = latents["log_scale"][
+            :, : self.n_topics_of(latents)
+        ]  # without labels, a fit has it padded
+        return ScaledPredictive(topics, self.columns(corpus), log_scale, self.label)
 
     @override
     def log_sticks(self, latents: Latents) -> float:
@@ -242,7 +256,8 @@ class ScalingFamily(TwoSidedModel):
 
         Those of `CollapsedTopicModel.quantities`; ``predictive`` is given u as well. Beside them
         ``probed_log_u`` (Q,), of documents; ``mean_log_scale``, over tokens, of the log scale of their topic
-        in their document; ``mean_root``, the same of the weight of their topic at the root.
+        in their document; ``mean_root``, the same of the weight of their topic at the root; and
+        `scale_information`.
         """
         probes = probes or Probes.of(corpus)
         z, root = latents["z"], latents["root"]
@@ -270,7 +285,32 @@ class ScalingFamily(TwoSidedModel):
             "probed_log_u": latents["log_u"][probes.documents],
             "mean_log_scale": np.asarray(np.mean(log_rows[of_document[corpus.doc_of], z])),
             "mean_root": np.asarray(np.mean(root[z])),
+            "scale_information": np.asarray(self.scale_information(latents, corpus)),
         } | self.hyperparameter_quantities(latents)
+
+    def scale_information(self, latents: Latents, corpus: Corpus) -> float:
+        """Squared slope of the log density in a log scale, less its curvature, averaged with the root.
+
+        Summed over labels. Its mean is zero (Bartlett's second identity), also given all but the log scales:
+        so it tells when these are not where u and the topics would have them.
+        """
+        shapes, log_u = self.document_prior(latents, corpus)[0, :-1], latents["log_u"]
+        rows, of_document = self.label_rows(corpus)
+        log_rows = rows @ latents["log_scale"]
+        first, second = self.law.slopes(latents["log_scale"])
+        filled = corpus.doc_lengths > 0
+        by_topic = corpus.doc_of[np.argsort(latents["z"], kind="stable")]
+        ends = np.cumsum(np.bincount(latents["z"], minlength=shapes.size))
+        of_labels, squared = rows.T, rows.T.power(2)
+        for k, documents in enumerate(np.split(by_topic, ends[:-1])):
+            n = np.bincount(documents, minlength=corpus.n_documents)
+            seen = expit(log_u + log_rows[of_document, k])
+            weight = np.where(filled, (shapes[k] + n) * seen, 0.0)
+            slope = np.bincount(of_document, n - weight, rows.shape[0])
+            curvature = np.bincount(of_document, weight * (1.0 - seen), rows.shape[0])
+            first[:, k] += of_labels @ slope
+            second[:, k] += squared @ curvature
+        return float(np.sum((first**2 - second) @ latents["root"][:-1]))
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:
@@ -280,6 +320,16 @@ class ScalingFamily(TwoSidedModel):
     def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
         labels = self.labels_of(corpus, corpus.n_documents).toarray()
         return reference.documents(labels, n_topics, self.gamma, self.alpha, self.law)
+
+    @property
+    @override
+    def variational(self) -> Variational:
+        return variational.variational(self)
+
+    @override
+    def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
+        """See `Model.memory_of_reference`; with a fixed number of topics there is no truncation."""
+        return super().memory_of_reference(corpus, self.n_topics or truncation)
 
     @override
     def document_data(self, corpus: Corpus) -> dict[str, Any]:

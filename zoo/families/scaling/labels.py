@@ -45,6 +45,11 @@ class Column(NamedTuple):
     deviation: float = 1.0
 
     @property
+    def is_number(self) -> bool:
+        """Whether it is one, and no category; a covariate may be both."""
+        return self.value == ""
+
+    @property
     def name(self) -> str:
         """As users see it."""
         return f"{self.covariate}: {self.value}" if self.value else self.covariate
@@ -173,8 +178,8 @@ def label_matrix(columns: tuple[Column, ...], corpus: Labelled, model: str, n_do
         A covariate is missing.
     """
     rows, places, values = [], [], []
-    for name in dict.fromkeys(column.covariate for column in columns):
-        place = {column.value: j for j, column in enumerate(columns) if column.covariate == name}
+    for name, is_number in dict.fromkeys((column.covariate, column.is_number) for column in columns):
+        place = {c.value: j for j, c in enumerate(columns) if (c.covariate, c.is_number) == (name, is_number)}
         for d, value, number in _cells(corpus, name, columns[min(place.values())], model):
             if value in place:
                 rows.append(d)
@@ -192,7 +197,7 @@ def _cells(corpus: Labelled, name: str, first: Column, model: str) -> Iterator[t
     if sparse.issparse(values):
         names, cells = corpus.covariate_names[name], values.tocoo()
         yield from ((int(d), str(names[j]), 1.0) for d, j in zip(cells.row, cells.col, strict=True))
-    elif first.value == "":
+    elif first.is_number:
         standard = (values.astype(float) - first.mean) / first.deviation
         yield from ((d, "", float(x)) for d, x in enumerate(standard))
     else:

@@ -35,6 +35,10 @@ class ScaleLaw(ABC):
         """Log density, summed."""
 
     @abstractmethod
+    def slopes(self, log_scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First derivative of the log density at each log scale, and minus the second."""
+
+    @abstractmethod
     def block(self, shape: tuple[int, ...]) -> Any:
         """Log scales of the NumPyro program; site ``scale_x``."""
 
@@ -61,6 +65,11 @@ class LogInverseGamma(ScaleLaw):
     def log_density(self, log_scale: np.ndarray) -> float:
         constant = self.shape * np.log(self.rate) - gammaln(self.shape)
         return float(np.sum(constant - self.shape * log_scale - self.rate * np.exp(-log_scale)))
+
+    @override
+    def slopes(self, log_scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        curvature = self.rate * np.exp(-log_scale)
+        return curvature - self.shape, curvature
 
     @override
     def block(self, shape: tuple[int, ...]) -> Any:
@@ -94,6 +103,10 @@ class Normal(ScaleLaw):
     def log_density(self, log_scale: np.ndarray) -> float:
         squares = -0.5 * log_scale**2 / self.variance
         return float(np.sum(squares - 0.5 * np.log(2.0 * np.pi * self.variance)))
+
+    @override
+    def slopes(self, log_scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return -log_scale / self.variance, np.full(log_scale.shape, 1.0 / self.variance)
 
     @override
     def block(self, shape: tuple[int, ...]) -> Any:

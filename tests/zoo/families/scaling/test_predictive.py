@@ -5,9 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 from bnpzoo import Corpus, get, sample
+from bnpzoo.diagnostics.heldout import posterior_predictives
 from bnpzoo.diagnostics.heldout.labels import predict_labels
 from bnpzoo.zoo.families.scaling.labels import Column
 from bnpzoo.zoo.families.scaling.predictive import ScaledPredictive
+from bnpzoo.zoo.inference import latents_of
 from bnpzoo.zoo.predictive import FrozenTopics
 from scipy import integrate, sparse
 from scipy.special import gammaln
@@ -139,3 +141,23 @@ def test_what_cannot_be_predicted_is_named(fit):
     other = sample(get("lda", n_topics=2), corpus, chains=1, tune=2, draws=4, keep=2)
     with pytest.raises(ValueError, match="expected a fit of hdsp or whdsp, found one of lda"):
         predict_labels(other, corpus, "kind")
+    none = sample(get("hdsp", n_topics=2), corpus, chains=1, tune=2, draws=4, keep=0)
+    with pytest.raises(ValueError, match=r"expected a fit that holds latents, found none \(keep=0\)"):
+        predict_labels(none, corpus, "kind")
+
+
+def test_a_label_that_is_a_category_and_a_number_is_predicted_as_both(fit):
+    _, corpus = fit
+    model = get("whdsp", labels="kind, kind:number", gamma=1.0, alpha=2.0, eta=0.1)
+    tree = sample(model, corpus, chains=1, tune=60, draws=4, keep=4)
+    found = predict_labels(tree, corpus, "kind", particles=5)
+    assert found.values == ("first", "second")
+    assert found.confusion.tolist() == [[20, 0], [0, 20]]
+
+
+def test_a_fit_without_labels_predicts_whatever_number_of_topics_a_draw_has(fit):
+    _, corpus = fit
+    tree = sample(get("hdsp", labels="none"), corpus, chains=1, tune=5, draws=6, keep=6)
+    assert len({latents["root"].size for _, _, latents in latents_of(tree)}) > 1
+    for predictive in posterior_predictives(tree, corpus):
+        assert np.isfinite(predictive.log_documents(corpus, np.random.default_rng(0), particles=2)).all()

@@ -1,0 +1,239 @@
+"""Variational inference against its bound: autodiff, monotony, printed updates, draws."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bnpzoo import Corpus, get, sample
+from bnpzoo.diagnostics.heldout import posterior_predictives
+from bnpzoo.zoo.families.scaling.bound import Maths, Points, bound
+from bnpzoo.zoo.families.scaling.mean_field import CORRECTED, stick_slopes, update_scales
+from bnpzoo.zoo.families.scaling.printed import documents_37, documents_48, sticks_30, sticks_38
+from bnpzoo.zoo.inference.schema import check_fit
+from jax.scipy import special as jax_special
+from scipy import sparse
+
+N_TOPICS = 4
+
+
+def corpus_with(covariates, names, n=30):
+    """Draw documents of a few words, one of them empty, with labels that go together with words."""
+    rng = np.random.default_rng(5)
+    lengths = rng.poisson(9, n)
+    lengths[3] = 0
+    kind = np.arange(n) % 3
+    words = np.concatenate([(rng.integers(3, size=m) + 2 * k) for m, k in zip(lengths, kind, strict=True)])
+    return Corpus(
+        words,
+        np.append(0, np.cumsum(lengths)),
+        n_words=8,
+        covariates=covariates(kind, rng),
+        covariate_names=names,
+    )
+
+
+CORPORA = {
+    "hdsp": corpus_with(
+        lambda kind, rng: {"kind": kind, "other": rng.integers(2, size=kind.size)},
+        {"kind": ["a", "b", "c"], "other": ["x", "y"]},
+    ),
+    "whdsp": corpus_with(
+        lambda kind, rng: {"kind": kind, "rating": kind + rng.normal(size=kind.size)},
+        {"kind": ["a", "b", "c"]},
+    ),
+}
+NAMES = tuple(CORPORA)
+JAX = Maths(jnp, jax_special)
+
+
+def iteration(name, variant="mean-field", sweeps=5, seed=0, **hyper):
+    model = get(name, n_topics=N_TOPICS, **hyper)
+    out = model.require_variational().begin(CORPORA[name], 0, np.random.default_rng(seed), variant)
+    for _ in range(sweeps):
+        out.advance()
+    return out
+
+
+def dense(problem):
+    return problem._replace(rows=problem.rows.toarray())
+
+
+def slopes(q, problem, field):
+    """Gradient of the bound in the logarithm of a field, by autodiff; in points and sticks as they are."""
+    with jax.enable_x64(True):
+        whole, given = jax.tree.map(jnp.asarray, q), dense(problem)
+        found = jax.grad(lambda own: bound(whole._replace(**{field: own}), given, JAX))(getattr(whole, field))
+        is_plain = field == "sticks" or isinstance(getattr(q, field), Points)
+        scaled = found if is_plain else jax.tree.map(jnp.multiply, found, getattr(whole, field))
+        return np.concatenate([np.ravel(part) for part in jax.tree.leaves(scaled)])
+
+
+def disturbed(q, fields):
+    """Law whose `fields` are not where the bound is highest."""
+    parts = {field: jax.tree.map(lambda x: 1.3 * np.asarray(x), getattr(q, field)) for field in fields}
+    return q._replace(**parts)
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+def test_bound_is_the_same_in_jax(name):
+    run = iteration(name)
+    with jax.enable_x64(True):
+        other = bound(jax.tree.map(jnp.asarray, run.q), dense(run.problem), JAX)
+    assert float(other) == pytest.approx(bound(run.q, run.problem), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("part", "fields", "times"),
+    [
+        ("documents", ("shape", "rate", "xi"), 1),
+        ("words", ("words",), 1),
+        ("scales", ("scales",), 1000),
+        ("hyperparameters", ("gamma", "alpha", "eta"), 1),
+    ],
+)
+def test_updates_end_where_the_bound_is_stationary(name, part, fields, times):
+    """Scales of `hdsp` are updated label by label, so that they need some rounds."""
+    run = iteration(name)
+    q = start = disturbed(run.q, fields)
+    for _ in range(times):
+        q = CORRECTED[part](q, run.problem)
+    for field in fields:
+        assert np.abs(slopes(start, run.problem, field)).max() > 1e-2
+        assert np.abs(slopes(q, run.problem, field)).max() < 1e-10, field
+
+
+def test_one_update_of_the_scales_of_one_label_is_stationary():
+    """Equation 29: of a corpus whose only label that documents share with no other is drawn once."""
+    model = get("hdsp", n_topics=N_TOPICS, labels="kind")
+    run = model.require_variational().begin(CORPORA["hdsp"], 0, np.random.default_rng(0), "mean-field")
+    q = update_scales(disturbed(run.q, ("scales",)), run.problem)
+    assert np.abs(slopes(q, run.problem, "scales")).max() < 1e-10
+
+
+def test_topics_of_tokens_are_where_the_bound_is_stationary(name):
+    run = iteration(name)
+    problem, q = dense(run.problem), disturbed(run.q, ("shape", "words"))
+    best = CORRECTED["tokens"](q, run.problem)
+    with jax.enable_x64(True):
+        whole = jax.tree.map(jnp.asarray, q)
+        logits = whole.log_pi(JAX)[problem.document] + whole.log_words(JAX).T[problem.word]
+
+        def with_topics(logits):
+            log_p = jax.nn.log_softmax(logits)
+            expected = problem.count[:, None] * jnp.exp(log_p)
+            by = {
+                "doc_topic": jnp.zeros(q.shape.shape).at[problem.document].add(expected),
+                "topic_word": jnp.zeros(q.words.T.shape).at[problem.word].add(expected).T,
+                "entropy": -jnp.sum(expected * log_p),
+            }
+            return bound(whole._replace(**by), problem, JAX)
+
+        assert np.abs(jax.grad(with_topics)(logits)).max() < 1e-10
+        assert np.abs(jax.grad(with_topics)(0.5 * logits)).max() > 1e-2
+        assert bound(best, run.problem) == pytest.approx(float(with_topics(logits)), rel=1e-13)
+
+
+def test_gradient_in_the_sticks(name):
+    run = iteration(name)
+    q = disturbed(run.q, ("shape",))
+    found, exact = stick_slopes(q, run.problem), slopes(q, run.problem, "sticks")
+    np.testing.assert_allclose(found, exact, rtol=1e-10)
+    assert np.abs(exact).max() > 1.0
+
+
+@pytest.mark.parametrize("hyper", [{}, {"gamma": 1.0, "alpha": 2.0, "eta": 0.2}])
+def test_no_update_lowers_the_bound(name, hyper):
+    run = iteration(name, sweeps=0, **hyper)
+    last = bound(run.q, run.problem)
+    for _ in range(60):
+        for update in CORRECTED.values():
+            run.q = update(run.q, run.problem)
+            now = bound(run.q, run.problem)
+            assert now >= last - 1e-10 * abs(last), update
+            last = now
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "printed"),
+    [("hdsp", "sticks", sticks_30), ("hdsp", "documents", documents_48), ("whdsp", "sticks", sticks_38)],
+)
+def test_printed_updates_lower_it(name, part, printed):
+    run = iteration(name, sweeps=60)
+    run.updates = run.updates | {part: printed}
+    before = bound(run.q, run.problem)
+    assert bound(printed(run.q, run.problem), run.problem) < before
+    for _ in range(5):
+        after = run.advance()
+    assert after < before - 0.1
+
+
+def test_a_rate_that_equation_37_makes_negative_is_named():
+    run = iteration("whdsp")
+    strong = run.q._replace(scales=Points(20.0 * np.ones_like(run.q.scales.at)))
+    with pytest.raises(ValueError, match="expected positive rates of pi, found -"):
+        documents_37(strong, run.problem)
+
+
+def test_the_bound_is_below_the_evidence():
+    """Of one document of two words the same; sticks are points, so that these are given for the evidence."""
+    corpus = Corpus([0, 0], [0, 2], n_words=2)
+    model = get("hdsp", n_topics=2, labels="none", gamma=1.0, alpha=1.5, eta=0.5)
+    run = model.require_variational().begin(corpus, 0, np.random.default_rng(0), "mean-field")
+    for _ in range(200):
+        run.advance()
+    p = run.q.root()
+    together = np.sum(p * (1.5 * p + 1.0)) / 2.5  # that both tokens have one topic: of a Dirichlet law
+    same, other = 0.5 * 1.5 / 2.0, 0.25  # p(both words | one topic), p(both words | two topics)
+    evidence = np.log(together * same + (1.0 - together) * other)  # the density of V is 1 where gamma is
+    assert evidence - 0.5 < bound(run.q, run.problem) < evidence
+
+
+def test_draws_have_the_means_of_the_law(name):
+    run, rng = iteration(name), np.random.default_rng(0)
+    draws = [run.draw(rng) for _ in range(800)]
+    token = np.array([draw["z"] for draw in draws])
+    for k in range(N_TOPICS):
+        share, expected = (token == k).mean(axis=0).sum(), run.q.doc_topic[:, k].sum()
+        assert share == pytest.approx(expected, abs=5.0 * np.sqrt(token.shape[1] * 0.25 / len(draws)) + 1e-9)
+    log_scale = np.mean([draw["log_scale"] for draw in draws], axis=0)
+    rows = sparse.eye_array(log_scale.shape[0])
+    np.testing.assert_allclose(log_scale, run.q.scales.log_scale(rows), atol=0.3)
+    assert all(np.isfinite(draw["log_u"]).all() for draw in draws)
+
+
+def test_fits_are_like_those_of_other_back_ends(name):
+    corpus, model = CORPORA[name], get(name)
+    given = {"chains": 2, "tune": 40, "draws": 30, "seed": 3}
+    tree = sample(model, corpus, "vi", truncation=6, keep=4, **given)
+    assert tree["posterior"].sizes["draw"] == 30
+    assert tree["sample_stats"]["bound"].shape == (2, 30)
+    assert (tree["sample_stats"]["iterations"] <= 40).all()
+    assert tree.attrs["variant"] == "mean-field"
+    check_fit(tree)
+    again = sample(model, corpus, "vi", truncation=6, keep=4, **given)
+    np.testing.assert_array_equal(tree["latents"]["log_scale"], again["latents"]["log_scale"])
+    assert np.isfinite(
+        next(posterior_predictives(tree, corpus)).log_documents(corpus, np.random.default_rng(0), particles=2)
+    ).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "truncation: hdsp under backend 'vi' needs one, at least 2"),
+        ({"truncation": 4, "variant": "auxiliary"}, "there are mean-field, published"),
+        ({"truncation": 4, "until": 1.05}, "until: backend 'vi' takes none"),
+    ],
+)
+def test_what_it_does_not_take_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sample(get("hdsp"), CORPORA["hdsp"], "vi", **arguments)
+
+
+def test_models_without_it_say_so():
+    with pytest.raises(ValueError, match="lda: there is no variational inference; use a kernel"):
+        sample(get("lda", n_topics=2), CORPORA["hdsp"], "vi")
