@@ -37,13 +37,13 @@ def predict(
         LabelPrior,
         typer.Option(help="Before the words are seen: all values alike, or as often as in the fit."),
     ] = LabelPrior.UNIFORM,
-    particles: Annotated[int, typer.Option(min=1, help="Of the particle filter of each document.")] = 10,
+    particles: Annotated[int, typer.Option(min=1, help="Behind the probability of each document.")] = 10,
     coverage: Coverage = 0.5,
     csv: Csv = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Predict a label of new documents from their words and their other labels, by a fit of hdsp or whdsp.
+    """Predict a label of new documents from their words and their other labels, by a fit of a model with labels.
 
     By Bayes' rule: how probable the words are under each value of the label, averaged over the draws that the
     fit keeps. Where the documents have the label, it is not looked at but to say how often it was hit.

@@ -1,6 +1,6 @@
 // Dirichlet-multinomial regression (Mimno and McCallum 2008), the topics of the tokens summed out.
 //
-//   theta_d ~ Dirichlet(exp(features_d * coefficients)),  topics as their side says
+//   theta_d ~ Dirichlet(exp(features_d * log_factor)),  topics as their side says
 functions {
 #include functions/dirichlet.stan
 #include functions/word_counts.stan
@@ -19,12 +19,12 @@ array[] vector scaled(array[] vector standard, real first_precision, real precis
 /**
  * Log shapes of the documents: linear in their features.
  */
-array[] vector log_shapes_of(matrix features, array[] vector coefficients) {
-  array[rows(features)] vector[num_elements(coefficients[1])] out;
+array[] vector log_shapes_of(matrix features, array[] vector log_factor) {
+  array[rows(features)] vector[num_elements(log_factor[1])] out;
   for (d in 1 : rows(features)) {
-    out[d] = features[d, 1] * coefficients[1];
+    out[d] = features[d, 1] * log_factor[1];
     for (j in 2 : cols(features)) {
-      out[d] += features[d, j] * coefficients[j];
+      out[d] += features[d, j] * log_factor[j];
     }
     out[d] = floored(out[d]);
   }
@@ -42,7 +42,7 @@ data {
   // of a Gamma unless another is named.
   int<lower=0, upper=1> intercept_precision_is_random; // of the coefficients of the first feature
   vector<lower=0>[1 + intercept_precision_is_random] intercept_precision_given;
-  int<lower=0, upper=1> precision_is_random; // of all other coefficients
+  int<lower=0, upper=1> precision_is_random; // of all other log_factor
   vector<lower=0>[1 + precision_is_random] precision_given;
 #include topics_data.stan
 }
@@ -62,11 +62,11 @@ transformed parameters {
   real intercept_precision
     = intercept_precision_is_random ? intercept_precision_random[1] : intercept_precision_given[1];
   real precision = precision_is_random ? precision_random[1] : precision_given[1];
-  array[J] vector[K] coefficients = scaled(standard_coefficients, intercept_precision, precision);
+  array[J] vector[K] log_factor = scaled(standard_coefficients, intercept_precision, precision);
 #include topics_transformed_parameters.stan
 }
 model {
-  array[D] vector[K] theta_log_shape = log_shapes_of(features, coefficients);
+  array[D] vector[K] theta_log_shape = log_shapes_of(features, log_factor);
   array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   if (intercept_precision_is_random) {
     intercept_precision_random[1] ~ gamma(intercept_precision_given[1], intercept_precision_given[2]);
@@ -85,6 +85,6 @@ model {
 }
 generated quantities {
   array[D] vector[K] theta
-    = exp(log_dirichlet_weights(theta_log_h, theta_x, log_shapes_of(features, coefficients)));
+    = exp(log_dirichlet_weights(theta_log_h, theta_x, log_shapes_of(features, log_factor)));
 #include topics_generated_quantities.stan
 }

@@ -1,4 +1,4 @@
-"""Which label a new document has, by how likely its words are under each; for scaling processes."""
+"""Which label a new document has, by how likely its words are under each; for models with labels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,16 +8,22 @@ import xarray as xr
 from scipy import sparse
 
 from ...zoo.corpus import Corpus
+from ...zoo.families.labels.family import LabelledFamily
+from ...zoo.families.labels.predictive import LabelledPredictive
 from ...zoo.families.scaling.family import ScalingFamily
 from ...zoo.families.scaling.labels import Column, label_matrix
 from ...zoo.families.scaling.predictive import ScaledPredictive
 from ...zoo.inference import corpus_of, model_of
+from ...zoo.models import MODELS
 from .scores import posterior_predictives
 
 MOST_VALUES = 20
 """Of a number; more are not told apart."""
 
 PRIORS = ("uniform", "empirical")
+
+LABELLED = (ScalingFamily, LabelledFamily)
+"""Models whose documents have labels that say something of their topics."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +76,13 @@ def predict_labels(
 ) -> PredictedLabels:
     """Probability of each value of a label of new documents, given their words and all other labels.
 
-    By Bayes' rule from the probability of the words under each value, which a particle filter estimates
-    without bias at each kept draw. A set of labels is taken to hold one label.
+    By Bayes' rule from the probability of the words under each value, which particles estimate without
+    bias at each kept draw. A set of labels is taken to hold one label.
 
     Parameters
     ----------
     tree : DataTree
-        Fit of a scaling process, with group ``latents``.
+        Fit of a model with labels, with group ``latents``.
     documents : Corpus
         In terms of the vocabulary of the fit. Whatever they have of the label is not looked at.
     name : str
@@ -97,8 +103,9 @@ def predict_labels(
     if prior not in PRIORS:
         raise ValueError(f"prior: expected {' or '.join(PRIORS)}, found {prior!r}")
     training, model = corpus_of(tree), model_of(tree)
-    if not isinstance(model, ScalingFamily):
-        raise ValueError(f"expected a fit of hdsp or whdsp, found one of {model.card.id}")
+    if not isinstance(model, LABELLED):
+        known = ", ".join(name for name, cls in MODELS.items() if issubclass(cls, LABELLED))
+        raise ValueError(f"expected a fit of a model with labels ({known}), found one of {model.card.id}")
     columns = model.columns(training)
     values, rows = _values(columns, training, name, model.label)
     others = _without(columns, documents, name, model.label)
@@ -112,7 +119,7 @@ def predict_labels(
     rng, n_draws = np.random.default_rng(seed), 0
     log_p = np.full((documents.n_documents, len(values)), -np.inf)
     for predictive in posterior_predictives(tree, documents):
-        assert isinstance(predictive, ScaledPredictive)
+        assert isinstance(predictive, (ScaledPredictive, LabelledPredictive))
         each = [predictive.log_labelled(documents, given, rng, particles=particles) for given in labels]
         log_p = np.logaddexp(log_p, np.stack(each, axis=1))
         n_draws += 1

@@ -10,6 +10,13 @@ from bnpzoo.zoo.formats import write_corpus
 from bnpzoo.zoo.inference import sample, save
 from bnpzoo.zoo.models import get
 
+MODELS = {
+    "hdsp": get("hdsp", n_topics=4, gamma=1.0, alpha=2.0, eta=0.1),
+    "labeled_lda": get("labeled_lda", eta=0.1),
+    "partially_labeled_lda": get("partially_labeled_lda", topics_per_label=2, common=1, alpha=1.0, eta=0.1),
+    "dmr": get("dmr", n_topics=4, precision=0.1, eta=0.1),
+}
+
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
@@ -23,11 +30,11 @@ def told(tmp_path_factory):
         covariates={"kind": kind},
         covariate_names={"kind": ["plain", "<b>fancy</b>"]},
     )
-    model = get("hdsp", n_topics=4, gamma=1.0, alpha=2.0, eta=0.1)
-    save(sample(model, corpus, chains=1, tune=40, draws=10, keep=3), folder / "fit.nc")
-    save(sample(model, corpus, chains=1, tune=1, draws=4, keep=0), folder / "without.nc")
+    for name, model in MODELS.items():
+        save(sample(model, corpus, chains=1, tune=40, draws=10, keep=3), folder / f"{name}.nc")
+    save(sample(MODELS["hdsp"], corpus, chains=1, tune=1, draws=4, keep=0), folder / "without.nc")
     write_corpus(corpus, folder / "corpus.npz")
-    return folder / "fit.nc", folder / "corpus.npz"
+    return folder / "hdsp.nc", folder / "corpus.npz"
 
 
 def test_probabilities_and_a_confusion_matrix(run, told, tmp_path):
@@ -43,12 +50,22 @@ def test_probabilities_and_a_confusion_matrix(run, told, tmp_path):
     np.testing.assert_allclose(table["P(plain)"] + table["P(<b>fancy</b>)"], 1.0)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_all_models_with_labels_predict(run, told, name):
+    result = run("predict", told[0].with_name(f"{name}.nc"), told[1], "--label", "kind")
+    assert result.exit_code == 0, result.output
+    assert "24 of 24 are predicted as they are (100.0%)" in result.stdout
+
+
 def test_what_cannot_be_predicted_is_one_line(run, told, fit_file, corpus_file):
     without, corpus = told[0].with_name("without.nc"), told[1]
     for arguments, message in (
         ((without, corpus, "--label", "kind"), "expected a fit that holds latents, found none (keep=0)"),
         ((*told, "--label", "colour"), "expected a label of the fit, found 'colour'; there are kind"),
-        ((fit_file, corpus_file, "--label", "group"), "expected a fit of hdsp or whdsp, found one of lda"),
+        (
+            (fit_file, corpus_file, "--label", "group"),
+            "expected a fit of a model with labels (hdsp, whdsp, labeled_lda,",
+        ),
     ):
         result = run("predict", *arguments)
         assert result.exit_code == 2

@@ -23,7 +23,7 @@ def test_without_labels_it_is_lda_with_an_alpha_a_topic():
     model = get("dmr", n_topics=3, labels="none", intercept_precision=2.0, precision=1.0, eta=0.5)
     lda = get("lda", n_topics=3, alpha=1.0, eta=0.5, symmetric=False)
     z = np.array([0, 2, 1, 1, 0])
-    latents = {"z": z, "coefficients": coefficients, "intercept_precision": 2.0, "precision": 1.0, "eta": 0.5}
+    latents = {"z": z, "log_factor": coefficients, "intercept_precision": 2.0, "precision": 1.0, "eta": 0.5}
     expected = lda.log_joint({"z": z, "alpha": np.exp(coefficients[0]), "eta": 0.5}, corpus)
     expected += stats.norm.logpdf(coefficients, scale=2.0**-0.5).sum()
     assert model.log_joint(latents, corpus) == pytest.approx(expected, rel=1e-12)

@@ -73,7 +73,7 @@ class State:
         """Weight of each topic for a first token in a document with these labels."""
         x = self.latents
         if self.id == "dmr":
-            return [math.exp(sum(x["coefficients"][[0, *(1 + g for g in labels)], k])) for k in self.topics]
+            return [math.exp(sum(x["log_factor"][[0, *(1 + g for g in labels)], k])) for k in self.topics]
         labels = labels or range(DESIGN.n_groups)
         of_label = 1 if self.id == "labeled_lda" else self.model.topics_per_label
         own = [k for g in labels for k in range(g * of_label, (g + 1) * of_label)]
@@ -248,7 +248,7 @@ class State:
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
         if self.id == "dmr":
             priors = [self.prior(d)[0] for d in range(DESIGN.doc_lengths.size)]
-            effects = x["coefficients"][1:].ravel()
+            effects = x["log_factor"][1:].ravel()
             out |= {
                 "mean_log_weight": np.mean(
                     [math.log(priors[d][k]) for d, k in zip(self.doc, self.z, strict=True)]

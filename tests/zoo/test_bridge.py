@@ -158,7 +158,7 @@ def bridge(model, values, sites):
             if model_id == "dmr":
                 standard = values["standard_coefficients"]
                 fixed += float(np.sum(stats.norm.logpdf(standard)))
-                latents["coefficients"] = model.deviations(hyper, len(standard)) * standard
+                latents["log_factor"] = model.deviations(hyper, len(standard)) * standard
             n_topics = model.n_topics_of(latents)
             prior = model.document_prior(latents, corpus)[model.document_rows(corpus), :-1]
             prior = np.maximum(prior, np.exp(-300.0))  # of topics that a document may not have

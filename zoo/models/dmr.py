@@ -35,7 +35,8 @@ PRECISIONS = ("intercept_precision", "precision")
 class Dmr(LabelledFamily):
     """Each label makes each topic more or less likely in its documents, by a factor.
 
-    Latents: ``z`` (N,); ``coefficients`` (J + 1, K), the first row being the intercepts;
+    Latents: ``z`` (N,); ``log_factor`` (J + 1, K), the regression coefficients, the first row being the
+    intercepts;
     ``intercept_precision``, ``precision``; those of the topics, such as ``eta``.
 
     Parameters
@@ -91,7 +92,7 @@ class Dmr(LabelledFamily):
     )
 
     has_numbers: ClassVar[bool] = True
-    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "coefficients", *PRECISIONS)
+    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "log_factor", *PRECISIONS)
     stan_program: ClassVar[str] = "dmr"
 
     intercept_precision: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=0.5)
@@ -110,7 +111,7 @@ class Dmr(LabelledFamily):
 
     @override
     def prior_of(self, latents: Mapping[str, np.ndarray], rows: Any) -> np.ndarray:
-        return np.exp(self.features(rows) @ np.asarray(latents["coefficients"]))
+        return np.exp(self.features(rows) @ np.asarray(latents["log_factor"]))
 
     @override
     def may_have(self, corpus: Corpus) -> np.ndarray:
@@ -127,7 +128,7 @@ class Dmr(LabelledFamily):
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {"coefficients": ("feature", "topic")}
+        return {"log_factor": ("feature", "topic")}
 
     def deviations(self, hyper: Mapping[str, np.ndarray], n_features: int) -> np.ndarray:
         """Return the standard deviations of coefficients, float (J + 1, 1)."""
@@ -146,7 +147,7 @@ class Dmr(LabelledFamily):
     def draw_topics(
         self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Latents:
-        latents = {"coefficients": self.draw_coefficients(design, hyper, rng)}
+        latents = {"log_factor": self.draw_coefficients(design, hyper, rng)}
         return {"z": self.draw_documents(latents, design, rng)} | latents
 
     @override
@@ -161,12 +162,12 @@ class Dmr(LabelledFamily):
         return super().documents_started(labels, hyper, corpus) | self._no_effects(corpus)
 
     def _no_effects(self, corpus: Corpus) -> Latents:
-        return {"coefficients": np.zeros((1 + len(self.columns(corpus)), self.n_topics))}
+        return {"log_factor": np.zeros((1 + len(self.columns(corpus)), self.n_topics))}
 
     @override
     def log_sticks(self, latents: Latents) -> float:
         """Log density of the coefficients."""
-        coefficients = latents["coefficients"]
+        coefficients = latents["log_factor"]
         deviation = np.broadcast_to(self.deviations(latents, len(coefficients)), coefficients.shape)
         squares = np.sum((coefficients / deviation) ** 2)
         return float(
@@ -200,7 +201,7 @@ class Dmr(LabelledFamily):
         """
         prior, row = self.document_prior(latents, corpus)[:, :-1], self.document_rows(corpus)
         weight = np.log(prior[row[corpus.doc_of], latents["z"]])
-        effects = latents["coefficients"][1:]
+        effects = latents["log_factor"][1:]
         return super().quantities(latents, corpus, probes, counts) | {
             "mean_log_weight": np.asarray(weight.mean() if weight.size else 0.0),
             "log_mass": np.asarray(np.mean(np.log(prior.sum(axis=1))[row])),
@@ -221,7 +222,7 @@ class Dmr(LabelledFamily):
     def documents_at(
         self, draw: Mapping[str, np.ndarray], labels: np.ndarray, corpus: Corpus
     ) -> tuple[Latents, np.ndarray]:
-        kept = {name: np.asarray(draw[name]) for name in ("coefficients", *PRECISIONS)}
+        kept = {name: np.asarray(draw[name]) for name in ("log_factor", *PRECISIONS)}
         return {"z": labels} | kept, np.arange(self.n_topics)
 
     @override
@@ -229,7 +230,7 @@ class Dmr(LabelledFamily):
         priors = prior_arrays(self)
         return room(documents).regression_documents(
             self.features(self.label_rows(corpus)[0]),
-            latents["coefficients"],
+            latents["log_factor"],
             [float(latents[name]) for name in PRECISIONS],
             [priors[name] for name in PRECISIONS],
         )
@@ -238,4 +239,4 @@ class Dmr(LabelledFamily):
     def snapshot_documents(self, state: State) -> Latents:
         side = state.documents
         precisions = {name: np.array(value) for name, value in zip(PRECISIONS, side.precision, strict=True)}
-        return {"coefficients": side.coefficients.copy()} | precisions
+        return {"log_factor": side.coefficients.copy()} | precisions

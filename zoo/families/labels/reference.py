@@ -55,7 +55,7 @@ def regression(
     Returns
     -------
     callable
-        Part of a NumPyro program with sites ``theta`` (D, K), ``coefficients`` (J, K) and the precisions.
+        Part of a NumPyro program with sites ``theta`` (D, K), ``log_factor`` (J, K) and the precisions.
     """
 
     def program() -> Any:
@@ -72,7 +72,7 @@ def regression(
         deviation = jnp.exp(-0.5 * jnp.roll(log_precision, 1))
         shape = (features.shape[1], n_topics)
         standard = numpyro.sample("standard_coefficients", dist.Normal().expand(shape).to_event())
-        coefficients = numpyro.deterministic("coefficients", deviation[:, None] * standard)
+        coefficients = numpyro.deterministic("log_factor", deviation[:, None] * standard)
         log_shape = jnp.asarray(features) @ jnp.asarray(coefficients)
         return blocks.log_dirichlet("theta", log_shape, (len(features), n_topics))
 
