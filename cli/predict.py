@@ -43,7 +43,7 @@ def predict(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Predict a label of new documents from their words and their other labels, by a fit of a model with labels.
+    """Predict a label of new documents from their words and other labels, by a fit of a model with labels.
 
     By Bayes' rule: how probable the words are under each value of the label, averaged over the draws that the
     fit keeps. Where the documents have the label, it is not looked at but to say how often it was hit.

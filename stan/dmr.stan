@@ -42,7 +42,7 @@ data {
   // of a Gamma unless another is named.
   int<lower=0, upper=1> intercept_precision_is_random; // of the coefficients of the first feature
   vector<lower=0>[1 + intercept_precision_is_random] intercept_precision_given;
-  int<lower=0, upper=1> precision_is_random; // of all other log_factor
+  int<lower=0, upper=1> precision_is_random; // of all other coefficients
   vector<lower=0>[1 + precision_is_random] precision_given;
 #include topics_data.stan
 }
