@@ -199,7 +199,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "table-by-its-number",
-        "franchise",
+        "restaurants",
         "                weight = urn.table_size[t] * per_seat\n",
         "                weight = per_seat\n",
         "tables of one dish are joined whatever their size",
