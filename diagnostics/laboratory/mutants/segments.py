@@ -2,6 +2,7 @@
 
 from ....zoo.contract import Model
 from ....zoo.families.segments.urns import UrnFamily
+from ....zoo.models.icd import Icd
 from ....zoo.models.mqr_hdp import MqrHdp
 from ....zoo.models.ordered_sbp import OrderedSbp
 from ....zoo.models.sbp import Sbp
@@ -13,7 +14,7 @@ from ..patched import Change, Mutant
 def _mutant(name: str, file: str, find: str, replace: str, about: str, *of: type[Model]) -> Mutant:
     concerned = of or (Was,)
     change = Change(f"segments/{file}.py", find, replace)
-    label = "urn" if concerned == (UrnFamily,) else concerned[0].card.id
+    label = "urn" if concerned[0] is UrnFamily else concerned[0].card.id
     return Mutant(f"{label}-{name}", concerned, change, about)
 
 
@@ -66,6 +67,7 @@ MUTANTS: tuple[Mutant, ...] = (
         Was,
         OrderedSbp,
         UrnFamily,
+        Icd,
     ),
     _mutant(
         "seats-of-new",
@@ -164,6 +166,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         "the urn keeps the seat of a token while it is drawn anew",
         UrnFamily,
+        Icd,
     ),
     _mutant(
         "topic-not-taken-out",
@@ -172,6 +175,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         "a dish keeps the topic of a token that leaves it",
         UrnFamily,
+        Icd,
     ),
     _mutant(
         "popularity-forgotten",
@@ -204,6 +208,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "                weight = per_seat\n",
         "tables of one dish are joined whatever their size",
         TjbHdp,
+        Icd,
     ),
     _mutant(
         "new-dish-of-table",
@@ -284,5 +289,77 @@ MUTANTS: tuple[Mutant, ...] = (
         "urn.shared_noted",
         "alpha is drawn without the sentences' own restaurants",
         MqrHdp,
+    ),
+    _mutant(
+        "again-for-first",
+        "buffet",
+        "return urn.again[c] if urn.own_count[c] > 0 else urn.first[c]",
+        "return urn.again[c]",
+        "a sentence that lacks a dish opens tables with it as one that has it",
+        Icd,
+    ),
+    _mutant(
+        "one-other-sentence",
+        "buffet",
+        "urn.gamma[0], urn.served[c], urn.having[c], urn.n_sentences[0]\n",
+        "urn.gamma[0], urn.served[c], urn.having[c], min(urn.having[c] + 1, urn.n_sentences[0])\n",
+        "a dish may be on in one sentence more than those that have it, and in no other",
+        Icd,
+    ),
+    _mutant(
+        "shape-forgotten",
+        "buffet",
+        "per_table = (gamma + served) / total",
+        "per_table = served / total",
+        "one more table has the weight of the tables alone, without gamma",
+        Icd,
+    ),
+    _mutant(
+        "rate-without-shape",
+        "buffet",
+        "        again += term / x\n",
+        "        again += term\n",
+        "a further table in a sentence is weighed as if strengths had rate 1",
+        Icd,
+    ),
+    _mutant(
+        "stale-weights",
+        "buffet",
+        "    urn.having[c] -= urn.own_count[c] == 0\n    refresh_dish(urn, c)\n",
+        "    urn.having[c] -= urn.own_count[c] == 0\n",
+        "the weights of a dish still know of a table that is gone",
+        Icd,
+    ),
+    _mutant(
+        "new-as-in-one-sentence",
+        "buffet",
+        "urn.new[0] = mass_of_new(urn.alpha[0], urn.gamma[0], urn.n_sentences[0])",
+        "urn.new[0] = mass_of_new(urn.alpha[0], urn.gamma[0], 1)",
+        "a new dish is weighed as if its document were one sentence",
+        Icd,
+    ),
+    _mutant(
+        "table-left-behind",
+        "buffet",
+        "    close_table(urn, c, n)\n    for slot",
+        "    close_table(urn, c, 0)\n    for slot",
+        "a table that moves leaves its tokens with the sentence's dish",
+        Icd,
+    ),
+    _mutant(
+        "on-where-it-has-tokens",
+        "buffet",
+        "        if rng.random() * total < term:  # of those so far, its share\n            kept = j\n",
+        "",
+        "gamma is drawn as if dishes were on only where they have tokens",
+        Icd,
+    ),
+    _mutant(
+        "alpha-of-one-document",
+        "buffet",
+        "        out += times[u] * expected_topics(gamma, distinct[u])\n",
+        "        out += expected_topics(gamma, distinct[u])\n",
+        "documents of as many sentences count once where alpha and gamma are drawn",
+        Icd,
     ),
 )
