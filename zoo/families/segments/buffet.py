@@ -68,15 +68,17 @@ class Listing(NamedTuple):
     Attributes
     ----------
     dish : int (R, n)
-    row, having, tables : int (L,)
-        Of the dishes of all rows: the row, and how many sentences and tables have it.
+    pairs : int (P, 2)
+        How many sentences and tables may have a dish.
+    row, pair : int (L,)
+        Of the dishes of all rows: the row, and which of the `pairs` it has.
     log_constant : float (R,)
     """
 
     dish: np.ndarray
+    pairs: np.ndarray
     row: np.ndarray
-    having: np.ndarray
-    tables: np.ndarray
+    pair: np.ndarray
     log_constant: np.ndarray
 
 
@@ -91,20 +93,17 @@ def listing(sentences: tuple[int, ...]) -> Listing:
     having = np.unique(tables[:, :3], axis=0)
     n_tables, row_of_dish = counts_of(tables[:, 0], tables[:, 1])
     n_having, _ = counts_of(having[:, 0], having[:, 1])
+    pairs, pair = np.unique(np.column_stack([n_having, n_tables]), axis=0, return_inverse=True)
     log_constant = np.bincount(row_of_table, gammaln(of_table), n_rows)
-    return Listing(dish, row_of_dish, n_having, n_tables, log_constant)
+    return Listing(dish, pairs, row_of_dish, pair.ravel(), log_constant)
 
 
 def dish_laws(seats: Seating, alpha: float, gamma: float) -> tuple[np.ndarray, np.ndarray]:
     """All dishes of one document, int (R, n), and the log probability of each, tables summed out."""
     found = listing(tuple(seats.sentence.tolist()))
     n_sentences = np.unique(seats.sentence).size
-    of_dish = {
-        pair: log_dish(*pair, n_sentences, gamma)
-        for pair in {*zip(found.having.tolist(), found.tables.tolist(), strict=True)}
-    }
-    log_p = [of_dish[pair] for pair in zip(found.having.tolist(), found.tables.tolist(), strict=True)]
-    by_row = np.bincount(found.row, np.log(alpha) + np.array(log_p), len(found.dish)) + found.log_constant
+    log_p = np.array([log_dish(h, m, n_sentences, gamma) for h, m in found.pairs.tolist()])
+    by_row = np.bincount(found.row, np.log(alpha) + log_p[found.pair], len(found.dish)) + found.log_constant
     by_row += log_lengths(seats) - alpha * mass_of_dishes(n_sentences, gamma)
     dishes, row = np.unique(found.dish, axis=0, return_inverse=True)
     out = np.full(len(dishes), -np.inf)
