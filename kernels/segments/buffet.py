@@ -319,7 +319,7 @@ def _update_urn(rng, urn):
         n_dishes = np.sum(urn.served_noted > 0)
         urn.alpha[0] = math.exp(log_gamma_variate(rng, urn.alpha_prior[0] + n_dishes)) / rate
     if is_sampled(urn.gamma_prior):
-        by_tables, log_rates = np.zeros(urn.table.size + 1, np.int64), 0.0
+        by_tables, log_rates = np.zeros(urn.served.size, np.int64), 0.0
         for at in range(urn.served_noted.size):
             m = urn.served_noted[at]
             if m > 0:
