@@ -41,9 +41,9 @@ PRIORS: dict[str, dict[str, float]] = {
     "focused": {},
     "lda": {},
 }
-"""Models and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent; and so it is on
-those of ICD, which are sampled. We add LDA; MQR-HDP, which the paper defines and does not report; and ICD without
-dishes, the focused model of sentences."""
+"""Models and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent; and so it
+is on those of ICD, which are sampled. We add LDA; MQR-HDP, which the paper defines and does not report; and
+ICD without dishes, the focused model of sentences."""
 
 METHODS = tuple(PRIORS)
 
