@@ -170,6 +170,12 @@ def test_reference_sums_over_sets_of_dishes():
     assert np.isfinite(MODEL.log_joint(latents, corpus))
 
 
+def test_lengths_that_are_too_unlikely_are_told():
+    design = Design(np.full(3, 400), 5)
+    with pytest.raises(ValueError, match=r"^icd: hardly a draw from the prior has sentences of the design's"):
+        get("icd", alpha=0.01, gamma=0.01, window=20).simulate(design, np.random.default_rng(0))
+
+
 def test_new_documents_are_scored():
     """Mean of estimates over the exact probability of words given lengths; six standard errors."""
     phi = np.random.default_rng(0).dirichlet(np.ones(3), 2)

@@ -43,8 +43,9 @@ class Icd(SentencesFamily):
     ``alpha``, ``gamma``, ``kappa``, ``eta``. Inclusions, strengths and where dishes are on are integrated
     out. The corpus must have sentences (``segment_ptr``), or `window` must say how to cut documents.
 
-    The lengths of the sentences are data: they are negative binomial. A generator that keeps to a design's
-    lengths therefore has to reject: it suits small designs and hyperparameters that make them likely.
+    The lengths of the sentences are data: they are negative binomial. No corpus has empty sentences, so that
+    the generator keeps to a design's lengths, and has to reject: it suits small designs and hyperparameters
+    that make them likely.
 
     Parameters
     ----------

@@ -140,14 +140,17 @@ def draw(
     document = np.zeros(lengths.size, np.int64)
     document[np.searchsorted(sentence, seats.sentence)] = seats.document
     sizes, _ = counts_of(document)
-    drawn = draw_given_lengths(
-        lambda n: _draw_buffets(n, sizes, hyper, rng),
-        lengths[:, None],  # a sentence is a task of its own
-        "document",
-        sum(expected_topics(hyper["alpha"], int(size), 1.0) for size in sizes),
-        rng,
-        label,
-    )
+    n_dishes = sum(expected_topics(hyper["alpha"], int(size), 1.0) for size in sizes)
+    tasks = lengths[:, None]  # a sentence is a task of its own
+    try:
+        drawn = draw_given_lengths(
+            lambda n: _draw_buffets(n, sizes, hyper, rng), tasks, "document", n_dishes, rng, label
+        )
+    except ValueError:
+        raise ValueError(
+            f"{label}: hardly a draw from the prior has sentences of the design's lengths; expected fewer or "
+            "shorter sentences, or hyperparameters that make them likely"
+        ) from None
     dish, table = np.zeros((2, seats.sentence.size), np.int64)
     for own in documents(seats):
         labels = []
