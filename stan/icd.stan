@@ -38,6 +38,25 @@ array[] vector log_words_of(array[] vector log_dishes, array[] vector log_phi) {
   }
   return out;
 }
+
+/**
+ * Log probability of each set of dishes of every sentence; those of a document come in a row.
+ */
+array[] vector log_sets(array[,] int masks, array[] int document, array[] vector log_sticks,
+                        array[] vector strength, array[,] int counts, array[] vector log_g,
+                        array[] vector log_dishes, array[] vector log_phi) {
+  int L = num_elements(strength[1]);
+  array[size(document)] vector[size(masks)] out;
+  array[L] vector[num_elements(log_phi[1])] log_words;
+  for (s in 1 : size(document)) {
+    int d = document[s];
+    if (s == 1 || d != document[s - 1]) {
+      log_words = log_words_of(log_dishes[(d - 1) * L + 1 : d * L], log_phi);
+    }
+    out[s] = log_sets_of_sentence(masks, log_sticks[d], strength[d], counts[s], log_g[s], log_words);
+  }
+  return out;
+}
 }
 data {
   int<lower=1> D; // documents
@@ -81,42 +100,41 @@ transformed parameters {
   real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
   real kappa = kappa_is_random ? kappa_random[1] : kappa_given[1];
   real eta = eta_is_random ? eta_random[1] : eta_given[1];
-  array[D] vector[L] log_strength;
   array[D] vector[L] strength;
   array[S] vector[L] log_g;
-  array[K] vector[V] log_phi = log_dirichlet_weights(phi_log_h, phi_x, floored(rep_vector(log(eta), V)));
-  array[D * L] vector[K] log_dishes = log_dirichlet_weights(dishes_log_h, dishes_x, floored(rep_vector(log(kappa), K)));
-  array[S] vector[M] log_sets;
   {
-    array[D, L] vector[V] log_words;
+    array[D] vector[L] log_strength;
     for (d in 1 : D) {
       log_strength[d] = log_gamma_of(strength_log_h[d], strength_x[d], floored(rep_vector(log(gamma), L)));
       strength[d] = exp(log_strength[d]);
-      log_words[d] = log_words_of(log_dishes[(d - 1) * L + 1 : d * L], log_phi);
     }
     for (s in 1 : S) {
-      int d = document[s];
-      log_g[s] = log_gamma_of(g_log_h[s], g_x[s], floored(log_strength[d]));
-      log_sets[s] = log_sets_of_sentence(masks, log_sticks[d], strength[d], counts[s], log_g[s], log_words[d]);
+      log_g[s] = log_gamma_of(g_log_h[s], g_x[s], floored(log_strength[document[s]]));
     }
   }
 }
 model {
+  vector[L] strength_log_shape = floored(rep_vector(log(gamma), L));
   vector[K] dishes_log_shape = floored(rep_vector(log(kappa), K));
   vector[V] phi_log_shape = floored(rep_vector(log(eta), V));
+  array[D] vector[L] g_log_shape;
+  array[S] vector[M] log_p = log_sets(masks, document, log_sticks, strength, counts, log_g,
+                                      log_dirichlet_weights(dishes_log_h, dishes_x, dishes_log_shape),
+                                      log_dirichlet_weights(phi_log_h, phi_x, phi_log_shape));
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);
   kappa_random ~ gamma(kappa_given[1], kappa_given[1 + kappa_is_random]);
   eta_random ~ gamma(eta_given[1], eta_given[1 + eta_is_random]);
   for (d in 1 : D) {
+    g_log_shape[d] = floored(log_gamma_of(strength_log_h[d], strength_x[d], strength_log_shape));
     log_sticks[d] ~ buffet_sticks(alpha, 0);
-    strength_log_h[d] ~ log_gamma_variate(exp(floored(rep_vector(log(gamma), L))) + 1);
+    strength_log_h[d] ~ log_gamma_variate(exp(strength_log_shape) + 1);
     strength_x[d] ~ exponential(1);
   }
   for (s in 1 : S) {
-    g_log_h[s] ~ log_gamma_variate(exp(floored(log_strength[document[s]])) + 1);
+    g_log_h[s] ~ log_gamma_variate(exp(g_log_shape[document[s]]) + 1);
     g_x[s] ~ exponential(1);
-    target += log_sum_exp(log_sets[s]);
+    target += log_sum_exp(log_p[s]);
   }
   for (i in 1 : D * L) {
     dishes_log_h[i] ~ log_gamma_variate(exp(dishes_log_shape) + 1);
@@ -128,10 +146,19 @@ model {
   }
 }
 generated quantities {
-  array[D * L] vector[K] dishes = exp(log_dishes);
-  array[K] vector[V] phi = exp(log_phi);
+  array[D * L] vector[K] dishes;
+  array[K] vector[V] phi;
   array[S] vector[M] mask;
-  for (s in 1 : S) {
-    mask[s] = softmax(log_sets[s]);
+  {
+    array[D * L] vector[K] log_dishes
+      = log_dirichlet_weights(dishes_log_h, dishes_x, floored(rep_vector(log(kappa), K)));
+    array[K] vector[V] log_phi = log_dirichlet_weights(phi_log_h, phi_x, floored(rep_vector(log(eta), V)));
+    array[S] vector[M] log_p
+      = log_sets(masks, document, log_sticks, strength, counts, log_g, log_dishes, log_phi);
+    dishes = exp(log_dishes);
+    phi = exp(log_phi);
+    for (s in 1 : S) {
+      mask[s] = softmax(log_p[s]);
+    }
   }
 }
