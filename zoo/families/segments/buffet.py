@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from ...contract import Hyperparameter, Latents
 from ...toolbox.draws import draw_categorical, draw_dirichlet, draw_hyperparameter
@@ -31,7 +31,7 @@ def log_dish(having: int, tables: int, n_sentences: int, gamma: float) -> float:
     j = np.arange(having, n_sentences + 1)
     log_terms = gammaln(n_sentences - having + 1) - gammaln(j - having + 1) + gammaln(j)
     log_terms -= gammaln(n_sentences + 1) + (gamma + tables) * np.log1p(j * LOG2)
-    return float(logsumexp(log_terms) + gammaln(gamma + tables) - gammaln(gamma))
+    return float(np.logaddexp.reduce(log_terms) + gammaln(gamma + tables) - gammaln(gamma))
 
 
 def mass_of_dishes(n_sentences: int, gamma: float) -> float:
@@ -123,7 +123,7 @@ def new_sentence(
         h, m = np.unique(sentences).size, sentences.size
         more = log_dish(h + 1, m + 1, n_sentences, gamma) - log_dish(h, m, n_sentences, gamma)
         log_p.insert(0, more)
-    return np.exp(np.array(log_p) - logsumexp(log_p))
+    return np.exp(np.array(log_p) - np.logaddexp.reduce(log_p))
 
 
 def draw(
