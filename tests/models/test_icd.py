@@ -176,6 +176,23 @@ def test_lengths_that_are_too_unlikely_are_told():
         get("icd", alpha=0.01, gamma=0.01, window=20).simulate(design, np.random.default_rng(0))
 
 
+def test_lengths_are_drawn_too():
+    """A sentence has as many tokens as its dishes are strong, given that it has one; standard errors: six."""
+    model, rng = get("icd", n_topics=2, window=2, **HYPER | {"alpha": 3.0}), np.random.default_rng(0)
+    drawn = [model.simulate_lengths(Design(np.array([2, 0, 1]), 3), rng) for _ in range(2000)]
+    latents, corpus = drawn[0]
+    assert corpus.n_segments == 2
+    assert corpus.doc_lengths[1] == 0
+    assert np.isfinite(model.log_joint(latents, corpus))
+    n = np.concatenate([np.diff(x.corpus.segment_ptr) for x in drawn])
+    mean = 3.0 * 0.7 / (1.0 - np.exp(-3.0 * (1.0 - (1.0 + np.log(2.0)) ** -0.7)))
+    assert abs(n.mean() - mean) < 6.0 * n.std() / np.sqrt(n.size)
+    with pytest.raises(
+        ValueError, match=r"^icd: none of 1,000 draws from the prior is without empty sentences"
+    ):
+        get("icd", alpha=0.01, window=2).simulate_lengths(Design(np.full(9, 9), 3), rng)
+
+
 def test_new_documents_are_scored():
     """Mean of estimates over the exact probability of words given lengths; six standard errors."""
     phi = np.random.default_rng(0).dirichlet(np.ones(3), 2)

@@ -1,7 +1,7 @@
 """The IBP compound Dirichlet process of a document's sentences (Williamson, Wang, Heller and Blei 2010)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -22,11 +22,12 @@ from ..contract import (
 from ..corpus import Corpus
 from ..families.buffet.reference import MOST_TOPICS
 from ..families.segments import buffet, buffet_reference
-from ..families.segments.family import SentencesFamily
+from ..families.segments.family import SentencesFamily, dish_ids
 from ..families.segments.kernels import icd_kernels
 from ..families.segments.order import Seating
 from ..families.segments.predictive import SetsPredictive
 from ..settings import option, setting
+from ..toolbox.draws import draw_categorical, draw_dirichlet
 from ..toolbox.stan_data import stan_priors
 
 
@@ -141,6 +142,31 @@ class Icd(SentencesFamily):
         hyper: dict[str, Any] = self.draw_hyperparameters(design, rng)
         given: dict[str, Any] = hyper | {"alpha": self.alpha, "gamma": self.gamma}
         latents = hyper | self.draw_topics(design, given, rng)
+        return Simulation(latents, self.resample_data(latents, design, rng))
+
+    @override
+    def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """See `Model.simulate_lengths`; as many sentences as the design has, given that none is empty.
+
+        Raises
+        ------
+        ValueError
+            Nearly every draw has empty sentences.
+        """
+        before = self.seats(design)
+        sizes = buffet.sentences_of(before)
+        drawn, lengths = buffet.draw_with_lengths(sizes, self.hyperparameters(), self.label, rng)
+        document = np.repeat(np.unique(before.document), sizes)
+        of_document = np.bincount(document, lengths, np.size(design.doc_lengths))
+        ends = np.cumsum(lengths)
+        design = replace(
+            design, doc_lengths=of_document.astype(np.int64), segment_ptr=np.concatenate([[0], ends])
+        )
+        seats = self.seats(design)
+        latents = self.draw_hyperparameters(design, rng) | buffet.seated(drawn, seats, rng)
+        of_token = dish_ids(seats, latents["dish"])
+        shape = np.full((int(of_token.max(initial=-1)) + 1, self.n_topics), float(latents["kappa"]))
+        latents["z"] = draw_categorical(draw_dirichlet(shape, rng)[of_token], rng)
         return Simulation(latents, self.resample_data(latents, design, rng))
 
     @override

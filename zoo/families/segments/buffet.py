@@ -20,8 +20,9 @@ from ...contract import Hyperparameter, Latents
 from ...toolbox.draws import draw_categorical, draw_dirichlet, draw_hyperparameter
 from ...toolbox.laws import by_first_appearance
 from ..buffet.generator import Draws, draw_given_lengths, draw_topics, expected_topics, total_by_owner
-from ..buffet.lengths import LOG2
+from ..buffet.lengths import LOG2, draw_lengths
 from . import franchise
+from .family import MOST_DRAWS
 from .order import Seating
 from .urns import all_seated, counts_of, documents
 
@@ -136,10 +137,8 @@ def draw(
     ValueError
         The hyperparameters make the lengths too unlikely.
     """
-    lengths, sentence = counts_of(seats.sentence)
-    document = np.zeros(lengths.size, np.int64)
-    document[np.searchsorted(sentence, seats.sentence)] = seats.document
-    sizes, _ = counts_of(document)
+    lengths, _ = counts_of(seats.sentence)
+    sizes = sentences_of(seats)
     n_dishes = sum(expected_topics(hyper["alpha"], int(size), 1.0) for size in sizes)
     tasks = lengths[:, None]  # a sentence is a task of its own
     try:
@@ -151,6 +150,45 @@ def draw(
             f"{label}: hardly a draw from the prior has sentences of the design's lengths; expected fewer or "
             "shorter sentences, or hyperparameters that make them likely"
         ) from None
+    return seated(drawn, seats, rng)
+
+
+def sentences_of(seats: Seating) -> np.ndarray:
+    """How many sentences each document has that has some, int (D,)."""
+    _, first = np.unique(seats.sentence, return_index=True)
+    sizes, _ = counts_of(seats.document[first])
+    return sizes
+
+
+def draw_with_lengths(
+    sizes: np.ndarray, hyper: Mapping[str, Hyperparameter], label: str, rng: np.random.Generator
+) -> tuple[Latents, np.ndarray]:
+    """Draw what `seated` asks for, and the lengths of all sentences, given that none is empty.
+
+    Parameters
+    ----------
+    sizes : int (D,)
+        Sentences of each document that has some.
+
+    Raises
+    ------
+    ValueError
+        Nearly every draw has empty sentences.
+    """
+    for _ in range(MOST_DRAWS):
+        draws = _draw_buffets(1, sizes, hyper, rng)
+        lengths = draw_lengths(draws.mass[0], np.arange(sizes.sum()), "document", rng)
+        if np.all(lengths > 0):
+            return draws.one(0), lengths
+    raise ValueError(
+        f"{label}: none of {MOST_DRAWS:,} draws from the prior is without empty sentences; expected fewer "
+        "sentences, or hyperparameters that give each a dish"
+    )
+
+
+def seated(drawn: Latents, seats: Seating, rng: np.random.Generator) -> Latents:
+    """Draw ``dish`` and ``table`` given where dishes are on, and how strong; with ``alpha``, ``gamma``."""
+    sentence = np.unique(seats.sentence)
     dish, table = np.zeros((2, seats.sentence.size), np.int64)
     for own in documents(seats):
         labels = []
