@@ -36,13 +36,14 @@ PRIORS: dict[str, dict[str, float]] = {
     "was": {"a": 1.0, "b": 1.0, "zeta": 1.0},
     "sbp": {"a": 1.0, "b": 1.0},
     "tjb_hdp": {"alpha": 1.0, "gamma": 0.5},
+    "icd": {},
     "mqr_hdp": {"alpha": 1.0, "epsilon": 0.5},
     "focused": {},
     "lda": {},
 }
-"""Models and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent; those of
-the focused model, the paper's ICD, are sampled. We add LDA, and MQR-HDP, which the paper defines and does not
-report."""
+"""Models and their own hyperparameters: the paper's, but zeta and epsilon, on which it is silent; and so it
+is on those of ICD, which are sampled. We add LDA; MQR-HDP, which the paper defines and does not report; and
+ICD without dishes, the focused model of sentences."""
 
 METHODS = tuple(PRIORS)
 
@@ -61,7 +62,8 @@ LABELS = {
     "sbp": "SBP of each sentence",
     "tjb_hdp": "HDP of a document's sentences",
     "mqr_hdp": "shared and own dishes",
-    "focused": "ICD of each sentence",
+    "icd": "ICD of a document's sentences",
+    "focused": "ICD without dishes",
     "lda": "LDA of documents",
     "data": "",
     "n_topics": "number of topics",
@@ -171,7 +173,7 @@ class WeightAgnosticExperiment(Experiment):
                 self.problem(setting["data"], replicate)
 
     def model(self, method: str, n_topics: int) -> Model:
-        """Model of a method; its hyperparameters are fixed, as in the paper, but those of `OF_SENTENCES`."""
+        """Model of a method; its hyperparameters are fixed, as in the paper, but those of ICD."""
         arguments: dict[str, Any] = {"eta": self.eta, **PRIORS[method]}
         if method not in OF_SENTENCES:  # which have as many topics as they need, and no topic vectors
             arguments |= {"n_topics": n_topics, "alpha" if method == "lda" else "kappa": self.kappa}

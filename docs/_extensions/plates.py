@@ -28,6 +28,7 @@ DIAGRAMS = {
     "ordered_sbp": "a > c_di > z_di > w_di; b > c_di; κ > φ_d > z_di; η > λ_k > w_di",
     "sbp": "a > c_di > z_di > w_di; b > c_di; κ > φ_d > z_di; η > λ_k > w_di",
     "tjb_hdp": "α > G_d > c_di > z_di > w_di; γ > c_di; κ > φ_d > z_di; η > λ_k > w_di",
+    "icd": "α > b_d > c_di > z_di > w_di; γ > g_d > c_di; κ > φ_d > z_di; η > λ_k > w_di",
     "mqr_hdp": "α > c_di > z_di > w_di; ε > c_di; κ > φ_d > z_di; η > λ_k > w_di",
 }
 """Arrows of each model; a model that has none here has a page without a diagram."""

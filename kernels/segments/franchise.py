@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.jit import borrowing_kernel, kernel
+from ..toolbox.jit import borrowing_kernel
 from ..toolbox.random import concentration, is_sampled
 from ..toolbox.sides import check_positive
-from . import urns
+from . import restaurants, urns
 from .documents import SLOTS
 from .state import Tokens
 from .tables import draw_block, lift_block, put_block
 
 
+@restaurants.with_tables
 class Franchise(NamedTuple):
     """Tables of all tokens, hyperparameters, and counts of the document that a sweep is in.
 
@@ -97,21 +98,6 @@ def _enter_urn(urn, tokens, dishes, d):
         urn.table_size[:] = 0
 
 
-@urns.enter_sentence.implement(Franchise)
-def _enter_sentence(urn, tokens, dishes, s):
-    for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
-        if urn.table[i] >= 0:
-            urn.table_size[urn.table[i]] += 1
-            urn.table_dish[urn.table[i]] = tokens.dish[i]
-            urn.own_count[tokens.dish[i]] += 1
-
-
-@urns.leave_sentence.implement(Franchise)
-def _leave_sentence(urn, tokens, dishes, s):
-    urn.table_size[:] = 0
-    urn.own_count[:] = 0
-
-
 @urns.leave_urn.implement(Franchise)
 def _leave_urn(urn, dishes, d):
     urn.tables_noted[d] = urn.n_tables[0]
@@ -155,27 +141,6 @@ def _weigh_seats(urn, dishes, s):
     dishes.table_weight[n_slots] = per_table * urn.alpha[0] if another else 0.0
 
 
-@urns.choose_seat.implement(Franchise)
-def _choose_seat(urn, tokens, dishes, i, c, u):
-    seats = dishes.table_weight[c]
-    n_tables = urn.table_size.size
-    if c < dishes.sizes[SLOTS] and urn.own_count[c] > 0:
-        per_seat = dishes.log_weight[c] / seats
-        for t in range(n_tables):
-            if urn.table_size[t] > 0 and urn.table_dish[t] == c:
-                weight = urn.table_size[t] * per_seat
-                if u < weight:
-                    urn.table[i] = t
-                    return u * (seats / urn.table_size[t])
-                u = u - weight
-        u = u * (seats / (seats - urn.own_count[c]))
-    t = 0
-    while urn.table_size[t] > 0:
-        t += 1
-    urn.table[i] = t
-    return u
-
-
 @urns.take_seat.implement(Franchise)
 def _take_seat(urn, tokens, dishes, i):
     t, c = urn.table[i], tokens.dish[i]
@@ -187,8 +152,8 @@ def _take_seat(urn, tokens, dishes, i):
     urn.own_count[c] += 1
 
 
-@kernel
-def move_table(rng, urn, tokens, smoothings, dishes, s, t):
+@restaurants.move_table.implement(Franchise)
+def _move_table(rng, urn, tokens, smoothings, dishes, s, t):
     """Draw the dish of table `t` of sentence `s`, the current one, with all its tokens."""
     c = urn.table_dish[t]
     n_listed = lift_block(tokens, dishes, s, urn.table, t, c)
@@ -203,16 +168,6 @@ def move_table(rng, urn, tokens, smoothings, dishes, s, t):
     urn.served[new] += 1
 
 
-@urns.move_blocks.implement(Franchise)
-def _move_blocks(rng, urn, tokens, smoothings, dishes, d):
-    for s in range(tokens.doc_sentences[d], tokens.doc_sentences[d + 1]):
-        urns.enter_sentence(urn, tokens, dishes, s)
-        for t in range(urn.table_size.size):
-            if urn.table_size[t] > 0:
-                move_table(rng, urn, tokens, smoothings, dishes, s, t)
-        urns.leave_sentence(urn, tokens, dishes, s)
-
-
 @urns.update_urn.implement(Franchise)
 def _update_urn(rng, urn):
     if is_sampled(urn.alpha_prior):
@@ -223,28 +178,7 @@ def _update_urn(rng, urn):
         urn.gamma[0] = concentration(rng, urn.gamma[0], urn.gamma_prior, n_tables, urn.lengths, 1.0)
 
 
-def tables_by_first_token(urn: Franchise, tokens: Tokens) -> np.ndarray:
-    """Tables numbered through each sentence by first appearance, int64 (N,); -1 for tokens without one."""
-    if np.any(urn.table < 0):
-        return np.full(urn.table.size, -1, np.int64)
-    ids = tokens.sentence.astype(np.int64) * (urn.table_size.size + 1) + urn.table
-    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(first.size, np.int64)
-    rank[order] = np.arange(first.size)
-    rank = rank[inverse]
-    starts = tokens.sentence_ptr[:-1]
-    return rank - rank[starts][tokens.sentence] if rank.size else rank
-
-
 def check(state: urns.UrnState) -> None:
-    """See `urns.check`; every table must have one dish."""
-    urns.check(state)
-    urn, tokens = state.urn, state.tokens
-    check_positive(alpha=urn.alpha, gamma=urn.gamma)
-    if urn.table.size and not 0 <= urn.table.min() <= urn.table.max() < urn.table_size.size:
-        raise AssertionError(f"a token's table is outside 0..{urn.table_size.size - 1}")
-    tables = np.column_stack([tokens.sentence, urn.table])
-    served = np.column_stack([tables, tokens.dish])
-    if len(np.unique(tables, axis=0)) != len(np.unique(served, axis=0)):
-        raise AssertionError("a table has two dishes")
+    """See `restaurants.check`."""
+    restaurants.check(state)
+    check_positive(alpha=state.urn.alpha, gamma=state.urn.gamma)

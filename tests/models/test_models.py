@@ -40,7 +40,7 @@ MICRO = Corpus(
 EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
 """Values in place of those of the settings, at which a hyperparameter is what it seldom is."""
 
-LENGTHS_ARE_DATA = {"sparse_transfer", "focused"}
+LENGTHS_ARE_DATA = {"sparse_transfer", "focused", "icd"}
 
 OPTIONS = {
     f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})

@@ -70,7 +70,7 @@ def on_programs(names):
 
 
 MODELS = [f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations()] + [
-    "lda/asymmetric", "was/forward",
+    "lda/asymmetric", "was/forward", "ordered_sbp/forward",
 ]  # fmt: skip
 
 

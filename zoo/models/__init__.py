@@ -30,6 +30,7 @@ from .ordered_sbp import OrderedSbp as OrderedSbp
 from .sbp import Sbp as Sbp
 from .tjb_hdp import TjbHdp as TjbHdp
 from .mqr_hdp import MqrHdp as MqrHdp
+from .icd import Icd as Icd
 # isort: on
 
 MODELS: dict[str, type[Model]] = {

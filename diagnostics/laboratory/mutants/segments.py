@@ -2,6 +2,7 @@
 
 from ....zoo.contract import Model
 from ....zoo.families.segments.urns import UrnFamily
+from ....zoo.models.icd import Icd
 from ....zoo.models.mqr_hdp import MqrHdp
 from ....zoo.models.ordered_sbp import OrderedSbp
 from ....zoo.models.sbp import Sbp
@@ -13,7 +14,7 @@ from ..patched import Change, Mutant
 def _mutant(name: str, file: str, find: str, replace: str, about: str, *of: type[Model]) -> Mutant:
     concerned = of or (Was,)
     change = Change(f"segments/{file}.py", find, replace)
-    label = "urn" if concerned == (UrnFamily,) else concerned[0].card.id
+    label = "urn" if concerned[0] is UrnFamily else concerned[0].card.id
     return Mutant(f"{label}-{name}", concerned, change, about)
 
 
@@ -66,6 +67,7 @@ MUTANTS: tuple[Mutant, ...] = (
         Was,
         OrderedSbp,
         UrnFamily,
+        Icd,
     ),
     _mutant(
         "seats-of-new",
@@ -164,6 +166,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         "the urn keeps the seat of a token while it is drawn anew",
         UrnFamily,
+        Icd,
     ),
     _mutant(
         "topic-not-taken-out",
@@ -172,6 +175,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         "a dish keeps the topic of a token that leaves it",
         UrnFamily,
+        Icd,
     ),
     _mutant(
         "popularity-forgotten",
@@ -199,11 +203,12 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "table-by-its-number",
-        "franchise",
+        "restaurants",
         "                weight = urn.table_size[t] * per_seat\n",
         "                weight = per_seat\n",
         "tables of one dish are joined whatever their size",
         TjbHdp,
+        Icd,
     ),
     _mutant(
         "new-dish-of-table",
@@ -284,5 +289,53 @@ MUTANTS: tuple[Mutant, ...] = (
         "urn.shared_noted",
         "alpha is drawn without the sentences' own restaurants",
         MqrHdp,
+    ),
+    _mutant(
+        "again-for-first",
+        "buffet",
+        "return urn.again[c] if urn.own_count[c] > 0 else urn.first[c]",
+        "return urn.again[c]",
+        "a sentence that lacks a dish opens tables with it as one that has it",
+        Icd,
+    ),
+    _mutant(
+        "silent-sentences-forgotten",
+        "buffet",
+        "urn.gamma[0], urn.served[c], urn.having[c], urn.n_sentences[0]\n",
+        "urn.gamma[0], urn.served[c], urn.having[c], urn.having[c]\n",
+        "a dish is on only where it has tokens",
+        Icd,
+    ),
+    _mutant(
+        "shape-forgotten",
+        "buffet",
+        "per_table = (gamma + served) / total",
+        "per_table = served / total",
+        "one more table has the weight of the tables alone, without gamma",
+        Icd,
+    ),
+    _mutant(
+        "rate-without-shape",
+        "buffet",
+        "        again += term / x\n",
+        "        again += term\n",
+        "a further table in a sentence is weighed as if strengths had rate 1",
+        Icd,
+    ),
+    _mutant(
+        "stale-weights",
+        "buffet",
+        "    urn.having[c] -= urn.own_count[c] == 0\n    refresh_dish(urn, c)\n",
+        "    urn.having[c] -= urn.own_count[c] == 0\n",
+        "the weights of a dish still know of a table that is gone",
+        Icd,
+    ),
+    _mutant(
+        "new-as-in-one-sentence",
+        "buffet",
+        "urn.new[0] = mass_of_new(urn.alpha[0], urn.gamma[0], urn.n_sentences[0])",
+        "urn.new[0] = mass_of_new(urn.alpha[0], urn.gamma[0], 1)",
+        "a new dish is weighed as if its document were one sentence",
+        Icd,
     ),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ....kernels.segments import franchise, mixture, sweeps, truncated, urns
+from ....kernels.segments import buffet, franchise, mixture, restaurants, sweeps, truncated, urns
 from ....kernels.segments import state as states
 from ....kernels.segments.state import SegmentsState, Tokens
 from ....kernels.segments.truncated import TruncatedState
@@ -84,13 +84,27 @@ def sbp_kernels(room: Room) -> dict[str, Kernel]:
 
 def tjb_kernels(room: Room) -> dict[str, Kernel]:
     """Make the sampler of franchises; see `Model.kernels_in`."""
-    own = room(franchise)
+    own, tables = room(franchise), room(restaurants)
 
     def make(tokens: Tokens, latents: Latents, most_dishes: int, hyper: dict[str, np.ndarray]) -> Any:
         return own.make_franchise(tokens, latents["table"], most_dishes, **hyper)
 
     def marks(state: UrnState) -> Latents:
-        return {"table": own.tables_by_first_token(state.urn, state.tokens)}
+        return {"table": tables.tables_by_first_token(state.urn, state.tokens)}
+
+    about = "dish, table and topic of a token together, then dishes of tables"
+    return {"blocked": _urn_kernel(room, make, marks, own.check, ("alpha", "gamma"), about)}
+
+
+def icd_kernels(room: Room) -> dict[str, Kernel]:
+    """Make the sampler of buffets; see `Model.kernels_in`."""
+    own, tables = room(buffet), room(restaurants)
+
+    def make(tokens: Tokens, latents: Latents, most_dishes: int, hyper: dict[str, np.ndarray]) -> Any:
+        return own.make_buffet(tokens, latents["table"], most_dishes, **hyper)
+
+    def marks(state: UrnState) -> Latents:
+        return {"table": tables.tables_by_first_token(state.urn, state.tokens)}
 
     about = "dish, table and topic of a token together, then dishes of tables"
     return {"blocked": _urn_kernel(room, make, marks, own.check, ("alpha", "gamma"), about)}

@@ -7,6 +7,7 @@ from typing import override
 import numpy as np
 
 from ....kernels.segments import particles as smc
+from ....kernels.segments.buffet import Sets
 from ...contract import Design
 from ...corpus import Corpus
 from ...predictive import FrozenTopics, Predictive
@@ -70,3 +71,49 @@ class SegmentsPredictive(Predictive):
             sentence = seats.sentence[begin:end] - seats.sentence[begin:end].min(initial=corpus.n_tokens)
             start = np.searchsorted(sentence, sentence)
             yield corpus.words[begin:end].astype(np.int64), sentence, start, np.argsort(seats.time[begin:end])
+
+
+LENGTHS_PER_PARTICLE = 10
+"""Particles that estimate the probability of lengths, for each of those that have words."""
+
+
+@dataclass(frozen=True)
+class SetsPredictive(SegmentsPredictive):
+    """As `SegmentsPredictive`, where sentences have a law of their lengths, which are given."""
+
+    law: Sets
+
+    @override
+    def log_completion(
+        self, observed: Corpus, rest: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        """Predict each token as the only one of one more sentence; see `SegmentsPredictive`."""
+        theta = np.empty((rest.n_documents, self.topics.words.shape[0]))
+        word_topics = np.ascontiguousarray(self.topics.words.T)
+        for d, document in enumerate(self._documents(observed)):
+            law = law_of(document, self.law, 1)
+            theta[d] = smc.next_token(rng, *document, word_topics, law, sweeps, False)
+        theta /= theta.sum(axis=1, keepdims=True)
+        return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], word_topics[rest.words]))
+
+    @override
+    def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
+        """Estimate the probability of words and lengths, over that of the lengths alone.
+
+        Both are estimated without bias, the ratio is not; the second by `LENGTHS_PER_PARTICLE` times as many
+        particles.
+        """
+        word_topics, no_words = np.ascontiguousarray(self.topics.words.T), np.ones((1, 1))
+        out = np.zeros(documents.n_documents)
+        for d, document in enumerate(self._documents(documents)):
+            if documents.doc_lengths[d] > 0:
+                law, seats = law_of(document, self.law, 0), (np.zeros_like(document[0]), *document[1:])
+                out[d] = smc.log_probability(rng, *document, word_topics, law, particles)
+                n = LENGTHS_PER_PARTICLE * particles
+                out[d] -= smc.log_probability(rng, *seats, no_words, law, n)
+        return out
+
+
+def law_of(document: tuple[np.ndarray, ...], law: Sets, more: int) -> Sets:
+    """Law of a document that has so many more sentences."""
+    return law._replace(n_sentences=int(document[1].max(initial=-1)) + 1 + more)
