@@ -1,11 +1,12 @@
 """One sweep of a Dirichlet belief network, given the counts of words in the topics of its first layer.
 
 From the first layer up, the topics of each layer are integrated out and their counts of words handed to the
-layer above, as tables that these words have there. Then from the last layer down all is drawn: in each layer
-first the hyperparameters, popularity and links, each with those after it integrated out, and then topics given
-all these. What is integrated out in a step is drawn before anything depends on it, or the sweep would have
-another law: popularity after mass, links after popularity, link_rate after the new links, and topics by the psi
-of the new topics above and the new links (Zhao et al. 2018, Algorithm 1, has an order that has not).
+layer above, as tables that these words have there. Then all is drawn from the last layer down: in each layer
+topics, and then mass, popularity and links, each with what comes after it integrated out.
+
+What a step integrates out is drawn before anything depends on it, or the sweep would have another law:
+popularity after mass, links after popularity, link_rate after the new links, and topics by the psi of the new
+topics above and the new links. Algorithm 1 of Zhao et al. (2018) has another order, and so another law.
 """
 
 import math
@@ -113,8 +114,8 @@ def draw_eta(rng, eta, prior, counts):
 def draw_links(rng, layers, t, log_q, links_used, log_links):
     """Draw all between the topics below upper layer `t` and those in it, the topics below integrated out.
 
-    Zhao et al. (2018), eq. (5) to (11), in the order (6), (9), (10), (7), (11), (5), (8). The sums over topics
-    below are over all of them, with tokens or without.
+    Zhao et al. (2018), eq. (6), (9), (10), (7), (11), (5) and (8), in this order. Sums over topics below are
+    over all of them, with tokens or without.
 
     Parameters
     ----------
@@ -124,40 +125,71 @@ def draw_links(rng, layers, t, log_q, links_used, log_links):
     log_links : float64 (J, W)
         Drawn in place.
     """
-    n_below, width = links_used.shape
-    log_popularity = layers.log_popularity[t]
     spread = 0.0
-    for j in range(n_below):
+    for j in range(log_q.size):
         spread += math.log1p(-log_q[j] / layers.link_rate[t])
-    tables = np.zeros(width, np.int64)
-    for k in range(width):
-        popularity = math.exp(log_popularity[k])
-        for j in range(n_below):
+    tables = np.zeros(links_used.shape[1], np.int64)
+    for k in range(tables.size):
+        popularity = math.exp(layers.log_popularity[t, k])
+        for j in range(log_q.size):
             tables[k] += crt(rng, links_used[j, k], popularity)
-    if is_sampled(layers.mass_prior):
-        shape = layers.mass_prior[0]
-        for k in range(width):
-            shape += crt(rng, tables[k], layers.mass[t] / width)
-        rate = layers.mass_prior[1] + math.log1p(spread / layers.rate[t])
-        layers.mass[t] = positive(log_gamma_variate(rng, shape) - math.log(rate))
-    popularity_sum = 0.0
-    for k in range(width):
-        log_g = log_gamma_variate(rng, max(layers.mass[t] / width, LEAST) + tables[k])
-        log_popularity[k] = log_g - math.log(layers.rate[t] + spread)
-        popularity_sum += math.exp(log_popularity[k])
-    if is_sampled(layers.rate_prior):
-        log_g = log_gamma_variate(rng, layers.rate_prior[0] + layers.mass[t])
-        layers.rate[t] = positive(log_g - math.log(layers.rate_prior[1] + popularity_sum))
-    links_sum = 0.0
-    for j in range(n_below):
+    draw_mass(rng, layers, t, tables, spread)
+    draw_popularity(rng, layers, t, tables, spread)
+    draw_rate(rng, layers, t)
+    draw_link_weights(rng, layers, t, log_q, links_used, log_links)
+    draw_link_rate(rng, layers, t, log_links)
+
+
+@kernel
+def draw_mass(rng, layers, t, tables, spread):
+    """Draw the mass of a layer given tables of its links, popularity and links integrated out."""
+    if not is_sampled(layers.mass_prior):
+        return
+    shape = layers.mass_prior[0]
+    for k in range(tables.size):
+        shape += crt(rng, tables[k], layers.mass[t] / tables.size)
+    rate = layers.mass_prior[1] + math.log1p(spread / layers.rate[t])
+    layers.mass[t] = positive(log_gamma_variate(rng, shape) - math.log(rate))
+
+
+@kernel
+def draw_popularity(rng, layers, t, tables, spread):
+    """Draw the popularity of a layer's topics given tables of its links, the links integrated out."""
+    shape = max(layers.mass[t] / tables.size, LEAST)
+    log_rate = math.log(layers.rate[t] + spread)
+    for k in range(tables.size):
+        layers.log_popularity[t, k] = log_gamma_variate(rng, shape + tables[k]) - log_rate
+
+
+@kernel
+def draw_rate(rng, layers, t):
+    """Draw the rate of popularity."""
+    if not is_sampled(layers.rate_prior):
+        return
+    rate = layers.rate_prior[1] + np.exp(layers.log_popularity[t]).sum()
+    log_g = log_gamma_variate(rng, layers.rate_prior[0] + layers.mass[t])
+    layers.rate[t] = positive(log_g - math.log(rate))
+
+
+@kernel
+def draw_link_weights(rng, layers, t, log_q, links_used, log_links):
+    """Draw the links of all topics below, those without tokens by their prior."""
+    shape = np.maximum(np.exp(layers.log_popularity[t]), LEAST)
+    for j in range(log_q.size):
         log_rate = math.log(layers.link_rate[t] - log_q[j])
-        for k in range(width):
-            log_g = log_gamma_variate(rng, max(math.exp(log_popularity[k]), LEAST) + links_used[j, k])
-            log_links[j, k] = log_g - log_rate
-            links_sum += math.exp(log_links[j, k])
-    if is_sampled(layers.link_rate_prior):
-        log_g = log_gamma_variate(rng, layers.link_rate_prior[0] + n_below * popularity_sum)
-        layers.link_rate[t] = positive(log_g - math.log(layers.link_rate_prior[1] + links_sum))
+        for k in range(shape.size):
+            log_links[j, k] = log_gamma_variate(rng, shape[k] + links_used[j, k]) - log_rate
+
+
+@kernel
+def draw_link_rate(rng, layers, t, log_links):
+    """Draw the rate of the links."""
+    if not is_sampled(layers.link_rate_prior):
+        return
+    n_below = log_links.shape[0]
+    shape = layers.link_rate_prior[0] + n_below * np.exp(layers.log_popularity[t]).sum()
+    rate = layers.link_rate_prior[1] + np.exp(log_links).sum()
+    layers.link_rate[t] = positive(log_gamma_variate(rng, shape) - math.log(rate))
 
 
 @kernel

@@ -5,13 +5,14 @@ Topic k weighs ``c_k (n_kw + psi_kw)`` for a token of word w, with the coefficie
     c_k = (prior_k + n_dk) / (n_k + psi_k)
 
 where n and psi without a word are sums over words. The counts are sparse, as they are under a symmetric
-Dirichlet. The sum of ``c_k psi_kw`` over all topics is not a multiple of what is known from other words, and is
-computed at each token: it reads one row of psi, and is short work beside looking up counts unless there are
-thousands of topics. It is exact, and the draw takes one uniform variate.
+Dirichlet. The sum of ``c_k psi_kw`` over all topics is not a multiple of what is known from other words, and
+is computed at each token: it reads one row of psi, little work beside that with counts unless there are
+hundreds of topics. So the draw is exact, and takes one uniform variate.
 """
 
-from ..toolbox.dirichlet import DirichletTopics, list_token, move_in_list, unlist_token
-from ..toolbox.jit import borrowing_kernel, kernel
+from ..lda.seeded import borrowed, counted
+from ..toolbox.dirichlet import list_token, move_in_list, unlist_token
+from ..toolbox.jit import borrowing_kernel
 from ..toolbox.random import categorical
 from ..toolbox.sides import (
     dense_step,
@@ -24,20 +25,6 @@ from ..toolbox.sides import (
 )
 from .state import BeliefTopics
 
-N_OF_COUNTS = len(DirichletTopics._fields)
-
-
-@kernel
-def counted(topics):
-    """Return the counts alone, as the functions of `dirichlet` take them."""
-    return DirichletTopics(*topics[:N_OF_COUNTS])
-
-
-@borrowing_kernel
-def borrowed(topics):
-    """Do the same for the parts of a sweep that are compiled as a `borrowing_kernel`."""
-    return DirichletTopics(*topics[:N_OF_COUNTS])
-
 
 @same_words.implement(BeliefTopics)
 def _same_words(topics, d, other):
@@ -46,7 +33,7 @@ def _same_words(topics, d, other):
 
 @topic_sizes.implement(BeliefTopics)
 def _topic_sizes(topics):
-    return topics.total[: topics.n_topics[0]]
+    return topic_sizes(counted(topics))
 
 
 @finish_pass.implement(BeliefTopics)

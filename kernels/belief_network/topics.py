@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from ..lda.seeded import counted
 from ..toolbox.dirichlet import dirichlet_topics
 from ..toolbox.jit import kernel
 from ..toolbox.sides import Tokens, check_positive, check_side, move_topics
 from .layers import linear, mix, sweep_layers
 from .state import BeliefTopics, Layers
-from .tokens import counted
 
 
 @kernel
@@ -35,9 +35,9 @@ def belief_topics(tokens: Tokens, n_words: int, n_topics: int, latents, priors) 
     tokens : Tokens
     n_words, n_topics : int
     latents : mapping of str to array
-        ``eta``; with layers above the first ``layer_mass``, ``layer_rate``, ``link_rate``, ``log_popularity``,
-        ``log_links``, ``log_upper_topics`` and, with more than one of them, ``log_upper_links``, of shapes as
-        in `BeliefNetwork`.
+        ``eta``; with layers above the first ``layer_mass``, ``layer_rate``, ``link_rate``,
+        ``log_popularity``, ``log_links``, ``log_upper_topics`` and, with more than one of them,
+        ``log_upper_links``, of shapes as in `BeliefNetwork`.
     priors : mapping of str to (shape, rate)
         For the first four; (0, 0) for one that is fixed.
     """
@@ -110,9 +110,7 @@ def _(side: BeliefTopics, tokens: Tokens, n_topics: int) -> None:
     for name in ("log_topics", "log_popularity", "log_links", "log_upper_links"):
         if not np.all(np.isfinite(getattr(layers, name))):
             raise AssertionError(f"{name} is not finite")
-    if not np.array_equal(layers.topics, np.exp(layers.log_topics)) and not np.allclose(
-        layers.topics, np.exp(layers.log_topics), rtol=1e-9, atol=1e-300
-    ):
+    if not np.allclose(layers.topics, np.exp(layers.log_topics), rtol=1e-9, atol=1e-300):
         raise AssertionError("topics are not the exponentials of their logarithms")
     if layers.mass.size == 0:
         psi = np.full(side.psi.shape, side.eta[0])

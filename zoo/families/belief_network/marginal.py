@@ -1,9 +1,9 @@
 """Words of a micro corpus with all of a Dirichlet belief network integrated out: what the oracle enumerates.
 
-Given the layers above, topics of the first layer are Dirichlet with parameters psi. The mean over psi is taken
-at scrambled Sobol points through the quantile functions of all gamma variables, from the top layer down. At
-each point the probabilities of all words sum to one, and so do their means; all topics of tokens are weighed at
-the same points, so that ratios have far smaller errors than the probabilities themselves.
+Given the layers above, topics of the first layer are Dirichlet with parameters psi. The mean over psi is
+taken at scrambled Sobol points through the quantile functions of all gamma variables, from the last layer
+down. At each point the probabilities of all words sum to one, and so do their means. All topics of tokens are
+weighed at the same points, so that ratios have smaller errors than the probabilities themselves.
 """
 
 import zlib
@@ -77,7 +77,9 @@ def points(hyper: tuple[float, ...], width: int, n_words: int, n_topics: int) ->
     return Points(hyper, width, n_words, n_topics)
 
 
-def log_words(z: np.ndarray, words: np.ndarray, n_words: int, width: int, hyper: Mapping[str, np.ndarray]) -> float:
+def log_words(
+    z: np.ndarray, words: np.ndarray, n_words: int, width: int, hyper: Mapping[str, np.ndarray]
+) -> float:
     """Log probability of the words (N,) given topics `z` (N,) and hyperparameters, of two layers or more."""
     layers = np.column_stack([hyper[name] for name in ("layer_mass", "layer_rate", "link_rate")])
     at = points((float(hyper["eta"]), *layers.ravel().tolist()), width, n_words, z.size)

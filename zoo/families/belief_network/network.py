@@ -94,7 +94,11 @@ def log_density(latents: Mapping[str, np.ndarray]) -> float:
     """
     out, n = 0.0, n_upper(latents)
     for t in range(n):
-        log_topics, log_links, y = latents["log_upper_topics"][t], links_below(latents, t), latents["log_popularity"][t]
+        log_topics, log_links, y = (
+            latents["log_upper_topics"][t],
+            links_below(latents, t),
+            latents["log_popularity"][t],
+        )
         mass, rate, link_rate = (latents[name][t] for name in ("layer_mass", "layer_rate", "link_rate"))
         out += _log_gammas(y, np.full(y.size, mass / y.size), rate)
         out += _log_gammas(log_links, np.maximum(np.exp(y), LEAST)[:, None], link_rate)
@@ -112,7 +116,7 @@ def _log_gammas(y: np.ndarray, shape: np.ndarray, rate: float) -> float:
 
 
 def token_shares(latents: Mapping[str, np.ndarray], sizes: np.ndarray) -> np.ndarray:
-    """Expected share of the tokens that each topic of each upper layer stands behind, float (T - 1, W).
+    """Return the share of the tokens that each topic of each upper layer is expected to have, (T - 1, W).
 
     A topic hands its tokens to those above it in proportion to its links.
 

@@ -24,8 +24,8 @@ def block(
 ) -> Callable[[], tuple[Any, np.ndarray]]:
     """Topics that are the first layer of a Dirichlet belief network; see `TopicSide.block`.
 
-    Every gamma variable is a product of one of a shape above one and a power of a uniform variable, so that what
-    is sampled is of order one whatever the shapes are.
+    Every gamma variable is a product of one of a shape above one and a power of a uniform variable, so that
+    what is sampled is of order one whatever the shapes are.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Topics that are the first layer of a Dirichlet belief network: each is drawn around a mixture of topics above.
+"""Topics that are the first layer of a Dirichlet belief network: each around a mixture of topics above.
 
     phi_j ~ Dirichlet(psi_j),   psi_j = sum_k beta_kj phi_k,   k over the topics of the layer above
 
@@ -32,8 +32,8 @@ MOST_TOPICS = 2**16
 """Of a layer; more are taken for a mistake."""
 
 START_POPULARITY, START_LINK = 0.1, 0.5
-"""Where chains start, as those of the authors' program do. A draw from the usual prior of `layer_mass` is below
-1e-20 three times out of five."""
+"""Where chains start, as those of the authors' program do: of the usual prior of `layer_mass` three draws out
+of five are below 1e-20."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,9 @@ class BeliefNetwork(TopicSide):
     """
 
     name: ClassVar[str] = "belief-network"
-    about: ClassVar[str] = "Dirichlet belief network: topics around mixtures of more general topics, in layers"
+    about: ClassVar[str] = (
+        "Dirichlet belief network: topics around mixtures of more general topics, in layers"
+    )
     stan_folder: ClassVar[str] = "topics/belief_network"
 
     eta: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.05)
@@ -82,7 +84,7 @@ class BeliefNetwork(TopicSide):
     def __post_init__(self):
         for name, most in (("layers", MOST_LAYERS), ("width", MOST_TOPICS)):
             n = getattr(self, name)
-            if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= n <= most:
+            if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= int(n) <= most:
                 raise ValueError(
                     f"{self.label}: {name}: expected a whole number from 1 to {most:,}, found {n!r}"
                 )
@@ -188,7 +190,7 @@ class BeliefNetwork(TopicSide):
 
     @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
-        """``sum_k log [Γ(A_k) / Γ(A_k + n_k) · prod_w Γ(psi_kw + n_kw) / Γ(psi_kw)]`` and the layers' density.
+        """``sum_k log [Γ(A_k) / Γ(A_k + n_k) · prod_w Γ(psi_kw + n_kw) / Γ(psi_kw)]``, and the density of layers.
 
         A_k is the sum of psi_k. For the measure of that density see `network.log_density`.
         """
@@ -232,7 +234,7 @@ class BeliefNetwork(TopicSide):
 
     @override
     def quantities(self, latents: Latents) -> Quantities:
-        """What layers above the first are like, none of it changed by another order of their topics.
+        """Return what layers above the first are like, whatever the order of their topics.
 
         Returns
         -------
@@ -250,7 +252,9 @@ class BeliefNetwork(TopicSide):
         found: Quantities = {
             "upper_topics": np.exp(-np.sum(shares * logs, axis=1)),
             "popularity": np.exp(latents["log_popularity"]).sum(axis=1),
-            "links": np.array([np.exp(network.links_below(latents, t)).sum() for t in range(self.layers - 1)]),
+            "links": np.array(
+                [np.exp(network.links_below(latents, t)).sum() for t in range(self.layers - 1)]
+            ),
             "upper_focus": np.exp(2.0 * log_topics).sum(axis=2).mean(axis=1),
         }
         if self.layers > 2:
@@ -318,7 +322,9 @@ class BeliefNetwork(TopicSide):
             above["log_links"] = np.pad(
                 above["log_links"], ((0, 0), (0, new)), constant_values=np.log(START_LINK)
             )
-        priors = {name: (0.0, 0.0) for name in ("layer_mass", "layer_rate", "link_rate")} | self.prior_arrays()
+        priors = {
+            name: (0.0, 0.0) for name in ("layer_mass", "layer_rate", "link_rate")
+        } | self.prior_arrays()
         return room(topics).belief_topics(tokens, corpus.n_words, n_topics, above, priors)
 
     @override
