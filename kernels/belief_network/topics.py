@@ -6,6 +6,7 @@ from ..lda.seeded import counted
 from ..toolbox.dirichlet import dirichlet_topics
 from ..toolbox.jit import kernel
 from ..toolbox.sides import Tokens, check_positive, check_side, move_topics
+from . import tokens as steps  # noqa: F401  They are chosen by type
 from .layers import linear, mix, sweep_layers
 from .state import BeliefTopics, Layers
 

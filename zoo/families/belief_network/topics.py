@@ -190,9 +190,9 @@ class BeliefNetwork(TopicSide):
 
     @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
-        """``sum_k log [Γ(A_k) / Γ(A_k + n_k) · prod_w Γ(psi_kw + n_kw) / Γ(psi_kw)]``, and the density of layers.
+        """``sum_k log [Γ(A_k) / Γ(A_k + n_k) · prod_w Γ(psi_kw + n_kw) / Γ(psi_kw)]``, A_k the sum of psi_k.
 
-        A_k is the sum of psi_k. For the measure of that density see `network.log_density`.
+        And the log density of all layers above. For the measure of that density see `network.log_density`.
         """
         z, n_words = latents["z"], corpus.n_words
         if self.layers == 1:
