@@ -10,8 +10,7 @@ is computed at each token: it reads one row of psi, little work beside that with
 hundreds of topics. So the draw is exact, and takes one uniform variate.
 """
 
-from ..lda.seeded import borrowed, counted
-from ..toolbox.dirichlet import list_token, move_in_list, unlist_token
+from ..toolbox.dirichlet import borrowed, counted, list_token, move_in_list, unlist_token
 from ..toolbox.jit import borrowing_kernel
 from ..toolbox.random import categorical
 from ..toolbox.sides import (

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ..lda.seeded import counted
-from ..toolbox.dirichlet import dirichlet_topics
+from ..toolbox.dirichlet import counted, dirichlet_topics
 from ..toolbox.jit import kernel
 from ..toolbox.sides import Tokens, check_positive, check_side, move_topics
 from . import tokens as steps  # noqa: F401  They are chosen by type

@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaincinv
+from scipy.special import gammaincinv, gammaln, softmax
 from scipy.stats import qmc
 
-POINTS = 2**12
+from .network import LEAST, LOWEST
+
+POINTS = 2**14
 
 
 class Points:
@@ -40,21 +42,25 @@ class Points:
         psi = np.full((POINTS, width, n_words), eta)
         for t in reversed(range(n_upper)):
             mass, rate, link_rate = layers[t]
-            weights = self._gammas(psi)
-            topics = weights / weights.sum(axis=2, keepdims=True)
-            popularity = self._gammas(np.full((POINTS, width), mass / width)) / rate
+            topics = softmax(self._log_gammas(psi), axis=2)
+            popularity = np.exp(self._log_gammas(np.full((POINTS, width), mass / width))) / rate
             below = n_topics if t == 0 else width
             shape = np.broadcast_to(popularity[:, None, :], (POINTS, below, width))
-            psi = np.einsum("sjk,skw->sjw", self._gammas(shape) / link_rate, topics)
-        self.psi = np.maximum(psi, 1e-300)
+            links = self._log_gammas(shape) - np.log(link_rate)
+            links -= np.minimum(links.max(axis=2, keepdims=True) - LOWEST, 0.0)
+            psi = np.einsum("sjk,skw->sjw", np.exp(links), topics)
+        self.psi = np.maximum(psi, LEAST)
         self._known: dict[tuple[int, ...], np.ndarray] = {}
 
-    def _gammas(self, shape: np.ndarray) -> np.ndarray:
-        """Gamma variates of the given shapes (POINTS, …), each by uniforms of its own."""
-        n = int(np.prod(shape.shape[1:]))
+    def _log_gammas(self, shape: np.ndarray) -> np.ndarray:
+        """Log gamma variates of the given shapes (POINTS, …), each by uniforms of its own."""
+        n, shape = int(np.prod(shape.shape[1:])), np.maximum(shape, LEAST)
         u = self._u[:, self._used : self._used + n].reshape(shape.shape)
         self._used += n
-        return np.maximum(gammaincinv(np.maximum(shape, 1e-300), u), 1e-300)
+        quantile = gammaincinv(shape, u)
+        # Near zero the distribution function is x^a / Γ(a + 1), however small x is.
+        small = (np.log(np.maximum(u, LEAST)) + gammaln(shape + 1.0)) / shape
+        return np.where(quantile < 1e-30, small, np.log(np.maximum(quantile, LEAST)))
 
     def words(self, topic: int, counts: tuple[int, ...]) -> np.ndarray:
         """Probability at each point that a topic has these words in a given order, float (POINTS,)."""

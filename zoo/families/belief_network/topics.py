@@ -105,10 +105,17 @@ class BeliefNetwork(TopicSide):
     @property
     @override
     def dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {
-            "layer_mass": ("layer",),
-            "layer_rate": ("layer",),
-            "link_rate": ("layer",),
+        of_layers = (
+            "layer_mass",
+            "layer_rate",
+            "link_rate",
+            "upper_topics",
+            "popularity",
+            "links",
+            "upper_focus",
+        )
+        return dict.fromkeys(of_layers, ("layer",)) | {
+            "upper_fit": ("layer_between",),
             "log_popularity": ("layer", "upper_topic"),
             "log_links": ("upper_topic", "represented"),
             "log_upper_topics": ("layer", "upper_topic", "word_of_topic"),

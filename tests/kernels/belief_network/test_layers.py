@@ -1,0 +1,107 @@
+"""Parts of the sampler of belief networks against their laws."""
+
+import numpy as np
+import pytest
+from bnpzoo.kernels.belief_network import layers, tokens
+from scipy import stats
+
+FALSE_ALARM_RATE = 1e-5
+
+
+@pytest.mark.parametrize("n_topics", [1, 3, 4, 9])
+def test_smooth_mass_is_a_sum_over_all_topics(n_topics):
+    rng = np.random.default_rng(n_topics)
+    coefficient, psi = rng.random(n_topics), rng.random((5, n_topics))
+    assert tokens.smooth_mass(coefficient, psi, 2, n_topics) == pytest.approx(coefficient @ psi[2])
+
+
+def test_topics_are_found_by_their_height():
+    coefficient, psi = np.array([1.0, 0.0, 2.0, 1.0]), np.array([[1.0, 5.0, 0.5, 0.0]])
+    found = [tokens.find_by_psi(u, coefficient, psi, 0, 4) for u in (0.0, 0.99, 1.01, 1.99, 2.0)]
+    assert found == [0, 0, 2, 2, 2]
+
+
+def test_entries_of_running_sums_are_found():
+    running = np.array([0.0, 1.0, 1.0, 3.0])
+    assert [layers.find_in_running(running, u) for u in (0.0, 0.5, 1.0, 2.9, 3.0)] == [1, 1, 3, 3, 3]
+
+
+def test_counts_are_handed_up_whole():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1.0, (6, 4))
+    counts[:, 2] = 0
+    topics, links = rng.dirichlet(np.ones(6), 3).T.copy(), rng.gamma(1.0, size=(4, 3))
+    log_q, used, above = np.full(4, np.nan), np.zeros((4, 3), np.int64), np.zeros((6, 3), np.int64)
+    layers.pass_up(rng, counts, topics, links, log_q, used, above)
+    assert log_q[2] == 0.0
+    assert np.all(log_q[[0, 1, 3]] < 0.0)
+    assert used.sum() == above.sum()
+    np.testing.assert_array_equal(used.sum(axis=0), above.sum(axis=0))
+    assert not used[2].any()
+    assert np.all(above.sum(axis=1) <= counts.sum(axis=1))
+    np.testing.assert_array_equal(above.sum(axis=1) > 0, counts.sum(axis=1) > 0)
+
+
+def test_tables_and_where_they_go_have_their_law():
+    """Means of many sweeps against those of Antoniak (1974) and of the split, by the normal law."""
+    rng, n = np.random.default_rng(1), 20_000
+    counts, topics = np.array([[5], [2]]), np.array([[0.8, 0.3], [0.2, 0.7]])
+    links = np.array([[0.9, 1.6]])
+    log_q, used, above = np.zeros(1), np.zeros((1, 2), np.int64), np.zeros((2, 2), np.int64)
+    drawn = np.empty((n, 5))
+    for i in range(n):
+        layers.pass_up(rng, counts, topics, links, log_q, used, above)
+        drawn[i] = [*above.ravel(), log_q[0]]
+    psi = topics @ links[0]
+    tables = [np.sum(r / (r + np.arange(c[0]))) for r, c in zip(psi, counts, strict=True)]
+    split = topics * links / psi[:, None] * np.array(tables)[:, None]
+    a, b = links.sum(), counts.sum()
+    log_q_mean = stats.beta.expect(np.log, args=(a, b))
+    z = (drawn.mean(axis=0) - [*split.ravel(), log_q_mean]) / (drawn.std(axis=0) / np.sqrt(n))
+    assert np.abs(z).max() < stats.norm.isf(FALSE_ALARM_RATE / 10)
+
+
+def test_links_of_topics_without_tokens_are_drawn_from_their_prior():
+    rng, n = np.random.default_rng(2), 20_000
+    state = one_layer(np.log([2.0, 0.7]), link_rate=1.7)
+    log_links, drawn = np.zeros((1, 2)), np.empty((n, 2))
+    for i in range(n):
+        layers.draw_link_weights(rng, state, 0, np.zeros(1), np.zeros((1, 2), np.int64), log_links)
+        drawn[i] = np.exp(log_links[0])
+    for values, shape in zip(drawn.T, (2.0, 0.7), strict=True):
+        assert stats.kstest(values, "gamma", (shape, 0, 1 / 1.7)).pvalue > FALSE_ALARM_RATE
+
+
+def one_layer(log_popularity, link_rate):
+    """Return a layer of two topics."""
+    from bnpzoo.kernels.belief_network.state import Layers
+
+    nothing = np.zeros((1, 1, 2))
+    numbers = (np.array([1.0]), np.array([1.0]), np.array([link_rate]))
+    priors = (np.zeros(2), np.zeros(2), np.zeros(2))
+    return Layers(
+        nothing, nothing, np.array([log_popularity]), np.zeros((1, 2)), np.zeros((0, 2, 2)), *numbers, *priors
+    )
+
+
+def test_topics_of_a_layer_are_dirichlet():
+    rng, n = np.random.default_rng(3), 20_000
+    shapes, counts = np.array([[0.5, 1e-5], [1.5, 0.4], [2.0, 1e-5]]), np.array([[0, 0], [1, 0], [0, 1]])
+    log_topics, topics, drawn = np.zeros((3, 2)), np.zeros((3, 2)), np.empty((n, 2))
+    for i in range(n):
+        layers.draw_topics(rng, shapes, counts, log_topics, topics)
+        drawn[i] = topics[0, 0], topics[2, 1]
+    np.testing.assert_allclose(np.exp(log_topics), topics)
+    np.testing.assert_allclose(topics.sum(axis=0), 1.0)
+    assert stats.kstest(drawn[:, 0], "beta", (0.5, 4.5)).pvalue > FALSE_ALARM_RATE
+    assert stats.kstest(drawn[:, 1], "beta", (1.0 + 1e-5, 0.4 + 1e-5)).pvalue > FALSE_ALARM_RATE
+
+
+def test_mixtures():
+    rng = np.random.default_rng(4)
+    topics, links, psi = rng.random((5, 3)), rng.random((4, 3)), np.zeros((5, 4))
+    layers.mix(topics, links, psi)
+    np.testing.assert_allclose(psi, topics @ links.T)
+    raised = layers.linear(np.array([[-2000.0, -2001.0], [0.0, -3000.0]]))
+    assert raised[0, 0] / raised[0, 1] == pytest.approx(np.e)
+    np.testing.assert_array_equal(raised[1], [1.0, 0.0])
