@@ -70,7 +70,7 @@ def on_programs(names):
 
 
 MODELS = [f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations()] + [
-    "lda/asymmetric", "was/forward",
+    "lda/asymmetric", "lda/belief-network:1", "lda/belief-network:2", "was/forward",
 ]  # fmt: skip
 
 
@@ -81,7 +81,8 @@ def make(name):
         return bnpzoo.get(model_id, symmetric=False)
     if form == "forward":
         return bnpzoo.get(model_id, forward=True)
-    return bnpzoo.get(model_id, topics=form or None)
+    topics, _, layers = form.partition(":")
+    return bnpzoo.get(model_id, topics=topics or None, **({"layers": int(layers)} if layers else {}))
 
 
 def text_of(model):
