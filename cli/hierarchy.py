@@ -1,12 +1,17 @@
 """``bnpzoo hierarchy``: the layers of topics of a fit, and links between them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .console import err, print_json, print_table, say
 from .inputs import FitFile, Json
+
+if TYPE_CHECKING:
+    from ..diagnostics.topics import Link
+
+_CHILDREN = 6
 
 
 def hierarchy(
@@ -55,13 +60,7 @@ def hierarchy(
     for t in range(len(found.layers) - 1, 0, -1):
         spread, names = spread_of(tree, t - 1), [" ".join(topic.words[:3]) for topic in found.layers[t - 1]]
         rows = [
-            (
-                f"{topic.share:.1%}",
-                " ".join(topic.words),
-                "; ".join(
-                    f"{names[link.lower]} {link.share:.0%}" for link in found.links[t - 1] if link.upper == k
-                ),
-            )
+            (f"{topic.share:.1%}", " ".join(topic.words), _children(found.links[t - 1], k, names))
             for k, topic in enumerate(found.layers[t][:n_topics])
         ]
         print_table(
@@ -69,3 +68,10 @@ def hierarchy(
             ["tokens", "words", f"topics of layer {t} that come from it"],
             rows,
         )
+
+
+def _children(links: "tuple[Link, ...]", upper: int, names: list[str]) -> str:
+    """Topics that come from one above, those with the strongest links, and how much of each."""
+    own = [f"{names[link.lower]} {link.share:.0%}" for link in links if link.upper == upper]
+    more = f"; {len(own) - _CHILDREN} more" if len(own) > _CHILDREN else ""
+    return "; ".join(own[:_CHILDREN]) + more

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from bnpzoo.diagnostics.laboratory.mutants.registry import mutant_by_id
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.kernels.belief_network import layers, tokens
+from bnpzoo.kernels.belief_network.state import Layers
 from scipy import stats
 
 FALSE_ALARM_RATE = 1e-5
@@ -74,8 +77,6 @@ def test_links_of_topics_without_tokens_are_drawn_from_their_prior():
 
 def one_layer(log_popularity, link_rate):
     """Return a layer of two topics."""
-    from bnpzoo.kernels.belief_network.state import Layers
-
     nothing = np.zeros((1, 1, 2))
     numbers = (np.array([1.0]), np.array([1.0]), np.array([link_rate]))
     priors = (np.zeros(2), np.zeros(2), np.zeros(2))
@@ -105,3 +106,50 @@ def test_mixtures():
     raised = layers.linear(np.array([[-2000.0, -2001.0], [0.0, -3000.0]]))
     assert raised[0, 0] / raised[0, 1] == pytest.approx(np.e)
     np.testing.assert_array_equal(raised[1], [1.0, 0.0])
+
+
+def after_one_draw(layers, n, rng):
+    """Mass, popularity, links and their rate after `draw_links` without counts, from draws of the prior.
+
+    As quantiles: of mass and rate of links in their priors, and of the sums of popularity and of links in their
+    laws given these.
+    """
+    out, prior = np.empty((n, 4)), {"mass": (2.0, 1.5), "link_rate": (1.5, 1.0)}
+    log_q, used = np.zeros(4), np.zeros((4, 3), np.int64)
+    for i in range(n):
+        mass, rate = rng.gamma(2.0, 1 / 1.5, 1), rng.gamma(1.5, 1.0, 1)
+        state = Layers(
+            *(np.zeros((1, 1, 3)) for _ in range(2)),
+            np.log(rng.gamma(mass / 3, size=(1, 3))),
+            np.zeros((4, 3)),
+            np.zeros((0, 3, 3)),
+            mass,
+            np.ones(1),
+            rate,
+            np.array(prior["mass"]),
+            np.zeros(2),
+            np.array(prior["link_rate"]),
+        )
+        popularity = np.maximum(np.exp(state.log_popularity[0]), 1e-300)
+        state.log_links[:] = np.log(np.maximum(rng.gamma(popularity, 1 / rate, (4, 3)), 1e-300))
+        layers.draw_links(rng, state, 0, log_q, used, state.log_links)
+        popularity = np.exp(state.log_popularity[0]).sum()
+        out[i] = [
+            stats.gamma.cdf(state.mass[0], 2.0, scale=1 / 1.5),
+            stats.gamma.cdf(popularity, state.mass[0]),
+            stats.gamma.cdf(state.link_rate[0], 1.5),
+            stats.gamma.cdf(np.exp(state.log_links).sum() * state.link_rate[0], 4 * popularity),
+        ]
+    return out
+
+
+@pytest.mark.parametrize(
+    "mutant", ["", "belief-popularity-before-mass", "belief-rate-before-links", "belief-printed-order"]
+)
+def test_only_the_right_order_leaves_the_prior_as_it_is(mutant):
+    """Where there are no tokens, the posterior of a layer is its prior, whatever the layer was like before."""
+    changes = (mutant_by_id(mutant).change,) if mutant else ()
+    room = load_room(PLAIN_PYTHON, *changes)
+    found = after_one_draw(room(layers), 1500, np.random.default_rng(5))
+    p_value = min(stats.kstest(values, "uniform").pvalue for values in found.T)
+    assert (p_value > FALSE_ALARM_RATE / 4) == (not mutant)

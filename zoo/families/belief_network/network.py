@@ -94,14 +94,8 @@ def log_density(latents: Mapping[str, np.ndarray]) -> float:
     """
     out, n = 0.0, n_upper(latents)
     for t in range(n):
-        log_topics, log_links, y = (
-            latents["log_upper_topics"][t],
-            links_below(latents, t),
-            latents["log_popularity"][t],
-        )
-        mass, rate, link_rate = (latents[name][t] for name in ("layer_mass", "layer_rate", "link_rate"))
-        out += _log_gammas(y, np.full(y.size, mass / y.size), rate)
-        out += _log_gammas(log_links, np.maximum(np.exp(y), LEAST)[:, None], link_rate)
+        out += sum(np.sum(found) for found in log_densities(latents, t))
+        log_topics = latents["log_upper_topics"][t]
         if t == n - 1:
             shape = np.full(log_topics.shape, float(latents["eta"]))
         else:
@@ -110,9 +104,20 @@ def log_density(latents: Mapping[str, np.ndarray]) -> float:
     return float(out)
 
 
-def _log_gammas(y: np.ndarray, shape: np.ndarray, rate: float) -> float:
-    """Log density of y = log g for independent g ~ Gamma(shape, rate)."""
-    return float(np.sum(shape * (np.log(rate) + y) - rate * np.exp(y) - gammaln(shape)))
+def log_densities(latents: Mapping[str, np.ndarray], t: int) -> tuple[np.ndarray, np.ndarray]:
+    """Log densities of the log popularity of the topics of upper layer t, (W,), and of log links, (W, J)."""
+    mass, rate, link_rate = (latents[name][t] for name in ("layer_mass", "layer_rate", "link_rate"))
+    log_popularity = latents["log_popularity"][t]
+    shape = np.maximum(np.exp(log_popularity), LEAST)[:, None]
+    return (
+        _log_gamma_densities(log_popularity, mass / log_popularity.size, rate),
+        _log_gamma_densities(links_below(latents, t), shape, link_rate),
+    )
+
+
+def _log_gamma_densities(y: np.ndarray, shape: np.ndarray | float, rate: float) -> np.ndarray:
+    """Log densities of y = log g for g ~ Gamma(shape, rate)."""
+    return shape * (np.log(rate) + y) - rate * np.exp(y) - gammaln(shape)
 
 
 def token_shares(latents: Mapping[str, np.ndarray], sizes: np.ndarray) -> np.ndarray:

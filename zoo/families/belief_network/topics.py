@@ -74,10 +74,14 @@ class BeliefNetwork(TopicSide):
 
     eta: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.05)
     layer_mass: Hyperparameter = setting(
-        Gamma(0.01, 0.01), fixed=2.5, prior=Gamma(6.0, 1.5), reference=Gamma(9.0, 3.0), benchmark=2.0
+        Gamma(0.01, 0.01), fixed=2.5, prior=Gamma(1.3, 0.4), reference=Gamma(9.0, 3.0), benchmark=2.0
     )
-    layer_rate: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.2, prior=Gamma(4.0, 3.0), benchmark=1.0)
-    link_rate: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(4.0, 5.0), benchmark=0.1)
+    layer_rate: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=1.2, prior=Gamma(1.7, 1.1), reference=Gamma(8.0, 6.0), benchmark=1.0
+    )
+    link_rate: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(1.2, 0.7), reference=Gamma(8.0, 10.0), benchmark=0.1
+    )
     layers: int = 3
     width: int = option(100, small=3)
 
@@ -110,8 +114,8 @@ class BeliefNetwork(TopicSide):
             "layer_rate",
             "link_rate",
             "upper_topics",
-            "popularity",
-            "links",
+            "popularity_density",
+            "link_density",
             "upper_focus",
         )
         return dict.fromkeys(of_layers, ("layer",)) | {
@@ -247,21 +251,21 @@ class BeliefNetwork(TopicSide):
         -------
         dict
             Of each layer above the first ``upper_topics``, the effective number of its topics that tokens
-            come from, the exponential of their entropy; ``popularity``, the sum of their popularity;
-            ``links``, the sum of all links to them; ``upper_focus``, the mean of ``sum_w phi_w ** 2``; and
-            of each but the last ``upper_fit``, the mean of ``sum_w phi_w psi_w`` over the sum of psi.
+            come from, the exponential of their entropy; ``popularity_density`` and ``link_density``, the log
+            densities of popularity and of links, a topic and a link, which tell whether mass and rates go
+            with them; ``upper_focus``, the mean of ``sum_w phi_w ** 2``; and of each but the last
+            ``upper_fit``, the mean of ``sum_w phi_w psi_w`` over the sum of psi.
         """
         if self.layers == 1:
             return {}
         log_topics, n_topics = latents["log_upper_topics"], latents["log_links"].shape[1]
         shares = network.token_shares(latents, np.bincount(latents["z"], minlength=n_topics))
+        densities = [network.log_densities(latents, t) for t in range(self.layers - 1)]
         logs = np.log(np.where(shares > 0.0, shares, 1.0))
         found: Quantities = {
             "upper_topics": np.exp(-np.sum(shares * logs, axis=1)),
-            "popularity": np.exp(latents["log_popularity"]).sum(axis=1),
-            "links": np.array(
-                [np.exp(network.links_below(latents, t)).sum() for t in range(self.layers - 1)]
-            ),
+            "popularity_density": np.array([np.mean(of_popularity) for of_popularity, _ in densities]),
+            "link_density": np.array([np.mean(of_links) for _, of_links in densities]),
             "upper_focus": np.exp(2.0 * log_topics).sum(axis=2).mean(axis=1),
         }
         if self.layers > 2:
