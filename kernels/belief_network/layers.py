@@ -35,9 +35,9 @@ def linear(log_links):
         high = -np.inf
         for k in range(log_links.shape[1]):
             high = max(high, log_links[j, k])
-        shift = min(high - LOWEST, 0.0)
         for k in range(log_links.shape[1]):
-            out[j, k] = math.exp(log_links[j, k] - shift)
+            raised = log_links[j, k] - high + LOWEST  # in this order: of large numbers, digits would be lost
+            out[j, k] = math.exp(log_links[j, k] if high > LOWEST else raised)
     return out
 
 

@@ -20,6 +20,30 @@ array[] vector log_mixtures(array[] vector log_links, array[] vector log_topics)
 }
 
 /**
+ * Log Dirichlet parameters of the topics of the first layer; of a symmetric Dirichlet where it is the only one.
+ */
+array[] vector first_log_shapes(real eta, int K, int V, array[] vector log_links,
+                                array[,] vector log_upper_topics) {
+  if (size(log_upper_topics) == 0) {
+    return rep_array(rep_vector(log(eta), V), K);
+  }
+  return log_mixtures(log_links, log_upper_topics[1]);
+}
+
+/**
+ * Log topics of an upper layer. Weights of tiny shapes are far below one before they are normalised; taken
+ * relative to the largest, they keep their digits.
+ */
+array[] vector log_topics_of(array[] vector log_h, array[] vector x, array[] vector log_shape) {
+  array[size(x)] vector[num_elements(x[1])] out;
+  for (k in 1 : size(x)) {
+    vector[num_elements(x[1])] log_g = log_gamma_of(log_h[k], x[k], log_shape[k]);
+    out[k] = log_softmax(log_g - max(log_g));
+  }
+  return out;
+}
+
+/**
  * Log links, as many vectors as there are topics above, each with the popularity of one for its shape.
  */
 array[] vector log_links_of(array[] vector log_h, array[] vector x, vector log_popularity, real link_rate) {

@@ -1,3 +1,4 @@
+  array[K] vector[V] phi_log_shape = first_log_shapes(eta, K, V, log_links, log_upper_topics);
   eta_random ~ gamma(eta_given[1], eta_given[1 + eta_is_random]);
   if (layer_mass_is_random) {
     layer_mass_random[1] ~ gamma(layer_mass_given[1], layer_mass_given[2]);

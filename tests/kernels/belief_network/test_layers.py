@@ -111,8 +111,8 @@ def test_mixtures():
 def after_one_draw(layers, n, rng):
     """Mass, popularity, links and their rate after `draw_links` without counts, from draws of the prior.
 
-    As quantiles: of mass and rate of links in their priors, and of the sums of popularity and of links in their
-    laws given these.
+    As quantiles: of mass and rate of links in their priors, and of the sums of popularity and of links in
+    their laws given these.
     """
     out, prior = np.empty((n, 4)), {"mass": (2.0, 1.5), "link_rate": (1.5, 1.0)}
     log_q, used = np.zeros(4), np.zeros((4, 3), np.int64)
@@ -147,7 +147,7 @@ def after_one_draw(layers, n, rng):
     "mutant", ["", "belief-popularity-before-mass", "belief-rate-before-links", "belief-printed-order"]
 )
 def test_only_the_right_order_leaves_the_prior_as_it_is(mutant):
-    """Where there are no tokens, the posterior of a layer is its prior, whatever the layer was like before."""
+    """Where there are no tokens, the posterior of a layer is its prior."""
     changes = (mutant_by_id(mutant).change,) if mutant else ()
     room = load_room(PLAIN_PYTHON, *changes)
     found = after_one_draw(room(layers), 1500, np.random.default_rng(5))

@@ -47,7 +47,8 @@ class Points:
             below = n_topics if t == 0 else width
             shape = np.broadcast_to(popularity[:, None, :], (POINTS, below, width))
             links = self._log_gammas(shape) - np.log(link_rate)
-            links -= np.minimum(links.max(axis=2, keepdims=True) - LOWEST, 0.0)
+            high = links.max(axis=2, keepdims=True)
+            links = np.where(high > LOWEST, links, links - high + LOWEST)
             psi = np.einsum("sjk,skw->sjw", np.exp(links), topics)
         self.psi = np.maximum(psi, LEAST)
         self._known: dict[tuple[int, ...], np.ndarray] = {}

@@ -38,7 +38,8 @@ def linear(log_links: np.ndarray) -> np.ndarray:
 
     Of such a topic the sum of psi is nothing beside a token, and only the proportions of psi matter.
     """
-    return np.exp(log_links - np.minimum(log_links.max(axis=0, initial=-np.inf) - LOWEST, 0.0))
+    high = log_links.max(axis=0)
+    return np.exp(np.where(high > LOWEST, log_links, log_links - high + LOWEST))
 
 
 def shapes(log_topics: np.ndarray, log_links: np.ndarray) -> np.ndarray:

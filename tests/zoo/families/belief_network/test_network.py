@@ -99,8 +99,9 @@ def test_the_order_of_upper_topics_is_no_quantity():
 
 
 def test_links_that_all_underflow_keep_their_proportions():
-    log_links = np.array([[-2000.0, -1.0], [-2001.0, -1000.0]])
+    log_links = np.array([[-2000.0, -1.0, -1e18], [-2001.0, -1000.0, -2e18]])
     found = network.linear(log_links)
+    np.testing.assert_allclose(found[:, 2], [np.exp(network.LOWEST), 0.0])
     assert found[0, 0] / found[1, 0] == pytest.approx(np.e)
     np.testing.assert_array_equal(found[:, 1], [np.exp(-1.0), 0.0])
 
