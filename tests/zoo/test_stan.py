@@ -382,6 +382,7 @@ def test_programs_save_what_is_wanted_and_their_parameters(name):
     # Declarations at two spaces are of the block; deeper ones are local.
     declaration = r"^  (?:array\[.*?\] )?(?:real|vector|matrix)(?:\[.*?\])? (\w+)(?:\s+=|;)"
     declared = re.findall(declaration, "".join(blocks), re.M)
-    served = [other for other in map(make, MODELS) if text_of(other) == text]  # `was` serves two
+    several = [*MODELS, "lda/belief-network:3"]  # `was` serves two, and a belief network all its layers
+    served = [other for other in map(make, several) if text_of(other) == text]
     wanted = {name for other in served for name in other.reference.parameters}
     assert sorted(declared) == sorted(wanted - {"shape"})

@@ -7,7 +7,7 @@ topics are symmetric Dirichlet ones.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, override
 
@@ -94,6 +94,10 @@ class BeliefNetwork(TopicSide):
                 )
             object.__setattr__(self, name, int(n))
         super().__post_init__()
+        if self.layers == 1:  # what it has no use for is checked, too
+            checked = replace(self, layers=2)
+            for name in ("layer_mass", "layer_rate", "link_rate"):
+                object.__setattr__(self, name, getattr(checked, name))
 
     @override
     def own_settings(self) -> dict[str, Setting]:
