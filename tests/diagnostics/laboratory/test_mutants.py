@@ -100,9 +100,7 @@ def test_mutants_of_seeded_topics_die(mutant):
         ("belief-own-total-kept", "joint"),
         ("belief-stale-coefficient", "joint"),
         ("belief-printed-rate", "sequential"),
-        ("belief-topics-of-old-links", "sequential"),
         ("belief-topics-not-redrawn", "sequential"),
-        ("belief-tables-too-few", "sequential"),
         ("belief-companion-forgotten", "sequential"),
     ],
 )
