@@ -1,11 +1,15 @@
 """Parts of the sampler of belief networks against their laws."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutant_by_id
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.kernels.belief_network import layers, tokens
 from bnpzoo.kernels.belief_network.state import Layers
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.models import get
 from scipy import stats
 
 FALSE_ALARM_RATE = 1e-5
@@ -120,7 +124,7 @@ def after_one_draw(layers, n, rng):
         mass, rate = rng.gamma(2.0, 1 / 1.5, 1), rng.gamma(1.5, 1.0, 1)
         state = Layers(
             *(np.zeros((1, 1, 3)) for _ in range(2)),
-            np.log(rng.gamma(mass / 3, size=(1, 3))),
+            np.log(np.maximum(rng.gamma(mass / 3, size=(1, 3)), 1e-300)),
             np.zeros((4, 3)),
             np.zeros((0, 3, 3)),
             mass,
@@ -133,7 +137,7 @@ def after_one_draw(layers, n, rng):
         popularity = np.maximum(np.exp(state.log_popularity[0]), 1e-300)
         state.log_links[:] = np.log(np.maximum(rng.gamma(popularity, 1 / rate, (4, 3)), 1e-300))
         layers.draw_links(rng, state, 0, log_q, used, state.log_links)
-        popularity = np.exp(state.log_popularity[0]).sum()
+        popularity = max(np.exp(state.log_popularity[0]).sum(), 1e-300)
         out[i] = [
             stats.gamma.cdf(state.mass[0], 2.0, scale=1 / 1.5),
             stats.gamma.cdf(popularity, state.mass[0]),
@@ -143,13 +147,26 @@ def after_one_draw(layers, n, rng):
     return out
 
 
-@pytest.mark.parametrize(
-    "mutant", ["", "belief-popularity-before-mass", "belief-rate-before-links", "belief-printed-order"]
-)
-def test_only_the_right_order_leaves_the_prior_as_it_is(mutant):
+ORDERS = ("popularity-before-mass", "rate-before-links", "printed-order", "empty-links-kept")
+
+
+@pytest.mark.parametrize("mutant", ["", *ORDERS])
+def test_only_the_right_draws_leave_the_prior_as_it_is(mutant):
     """Where there are no tokens, the posterior of a layer is its prior."""
-    changes = (mutant_by_id(mutant).change,) if mutant else ()
+    changes = (mutant_by_id(f"belief-{mutant}").change,) if mutant else ()
     room = load_room(PLAIN_PYTHON, *changes)
     found = after_one_draw(room(layers), 1500, np.random.default_rng(5))
     p_value = min(stats.kstest(values, "uniform").pvalue for values in found.T)
     assert (p_value > FALSE_ALARM_RATE / 4) == (not mutant)
+
+
+@pytest.mark.parametrize("mutant", ["", "belief-psi-of-old-links"])
+def test_a_psi_that_is_no_mixture_is_seen(mutant):
+    model = get("lda", topics="belief-network", n_topics=2, width=3)
+    latents, corpus = model.simulate(Design(np.array([5, 4]), 4), np.random.default_rng(0))
+    kernel = model.kernels_in(load_room(PLAIN_PYTHON, *(mutant_by_id(m).change for m in [mutant] if m)))[
+        "sparse"
+    ]
+    state = kernel.step(np.random.default_rng(1), kernel.load(latents, corpus, model))
+    with pytest.raises(AssertionError, match="psi is not") if mutant else nullcontext():
+        kernel.check(state)
