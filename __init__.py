@@ -8,6 +8,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .diagnostics.compare import compare
     from .zoo.corpus import Corpus
+    from .zoo.families.belief_network.topics import BeliefNetwork
     from .zoo.families.lda.seeded import Seeded
     from .zoo.families.pitman_yor.topics import PitmanYor
     from .zoo.families.topics import Dirichlet
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .zoo.priors import Beta, Gamma
 
 _HOME = {
+    "BeliefNetwork": ".zoo.families.belief_network.topics",
     "Beta": ".zoo.priors",
     "Corpus": ".zoo.corpus",
     "Dirichlet": ".zoo.families.topics",
@@ -34,6 +36,7 @@ _HOME = {
 }
 
 __all__ = [
+    "BeliefNetwork",
     "Beta",
     "Corpus",
     "Dirichlet",

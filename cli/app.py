@@ -19,6 +19,7 @@ from . import (
     experiment,
     export,
     fit,
+    hierarchy,
     listing,
     mixing,
     predict,
@@ -110,6 +111,7 @@ app.command()(documents.transform)
 app.command()(sentences.subtle)
 app.command()(sentences.specific)
 app.command()(differences.differences)
+app.command()(hierarchy.hierarchy)
 app.command()(report.report)
 app.command()(browse.browse)
 app.command()(export.export)

@@ -46,7 +46,8 @@ Topics = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The kind of topics, such as pitman-yor; `bnpzoo show MODEL` lists those that a model takes.",
+        help="The kind of topics, such as pitman-yor, or belief-network:3 for one of three layers; "
+        "`bnpzoo show MODEL` lists those that a model takes.",
         show_default=False,
     ),
 ]
@@ -227,12 +228,19 @@ def make_model(
     """Model `name` as set on the command line."""
     from ..zoo import models
 
+    topics, settings = with_layers(topics, settings)
     if seeds is None:
         return models.get(name, topics=topics, **_arguments(name, settings, topics))
     if topics not in (None, "seeded"):
         raise ValueError(f"--seeds: expected topics of the kind seeded, found --topics {topics}")
     arguments = _arguments(name, settings, "seeded")
     return models.get(name, topics="seeded", **arguments, seeds=read_seeds(seeds))
+
+
+def with_layers(topics: str | None, settings: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Return topics and settings, where ``NAME:LAYERS`` is short for NAME and the setting of layers."""
+    name, colon, layers = (topics or "").partition(":")
+    return (name, [f"layers={layers}", *settings]) if colon else (topics, list(settings))
 
 
 def read_seeds(path: Path) -> list[list[str]]:
@@ -264,6 +272,7 @@ def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:
     ValueError
         Names the setting that is a hyperparameter.
     """
+    topics, settings = with_layers(topics, settings)
     arguments = _arguments(name, settings, topics)
     for key in make_model(name, settings, topics).hyperparameters().keys() & arguments.keys():
         raise ValueError(f"--set {key}: tests choose values of hyperparameters themselves")

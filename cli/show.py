@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .console import print_json, say
 from .equations import readable
-from .inputs import Json, ModelName, Topics, make_model
+from .inputs import Json, ModelName, Topics, make_model, options_of, with_layers
 from .remembered import remembered
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ def _records_of(model: "Model", topics: str | None) -> "list[Record]":
     from ..diagnostics.laboratory.archive import Books, strongest
     from ..diagnostics.laboratory.ladder import RUNGS, Case
 
-    name = Case(model.card.id, "", "", topics=topics or "").name_of_model
+    side, layers = with_layers(topics, ())
+    options = options_of(model.card.id, layers, side)
+    name = Case(model.card.id, "", "", topics=side or "", options=options).name_of_model
     found = strongest(Books().records(model.card.id))
     own = [record for (of_model, _, _), record in found.items() if of_model == name]
     return sorted(own, key=lambda record: RUNGS.index(record.case.rung))

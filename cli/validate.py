@@ -11,7 +11,7 @@ import typer
 from .blind import validate_all_blindly, validate_blindly
 from .console import ExitCode, err, print_json, print_table, say
 from .everything import validate_everything
-from .inputs import Json, Seed, Settings, Topics, options_of
+from .inputs import Json, Seed, Settings, Topics, options_of, with_layers
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record
@@ -108,6 +108,7 @@ def validate(
         raise typer.Exit(validate_everything(str(budget), minutes, jobs, out, as_json))
     if not name:
         raise typer.BadParameter("expected the name of a model, or --all")
+    topics, settings = with_layers(topics, settings)
     if blind:
         own = options_of(name, settings, topics) if ":" not in name else ""
         (code, found) = validate_blindly(name, topics or "", own, blind, seed, jobs, out, as_json)

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import xarray as xr
 from markupsafe import Markup
 
+from ...zoo.contract import Card
 from ..topics import MatchedTopics
 from .fits import TEMPLATES, write_page
 
@@ -60,15 +62,30 @@ def write_explorer(
     **values
         For the template.
     """
+    how = "Topics are matched over the kept draws of all chains."
+    write_scripted(path, name, matched.fit, matched.model.card, how, content, styles=styles, **values)
+
+
+def write_scripted(
+    path: str | Path,
+    name: str,
+    fit: xr.DataTree,
+    card: Card,
+    how: str,
+    content: Callable[[float], str],
+    *,
+    styles: Sequence[str],
+    **values: Any,
+) -> None:
+    """Do the same for what is no matched topics of a fit; `how` says in a sentence what it is."""
     script = _template("page.js") + _template(f"{name}.js")
     style = "".join(_template(f"{each}.css") for each in styles)
-    attrs = matched.fit.attrs
+    attrs = fit.attrs
     write_page(
         path,
         f"{name}.html",
-        card=matched.model.card,
-        how=f"Topics are matched over the kept draws of all chains. {attrs['model']}, seed {attrs['seed']}, "
-        f"corpus SHA-256 {attrs['corpus_sha256'][:16]}.",
+        card=card,
+        how=f"{how} {attrs['model']}, seed {attrs['seed']}, corpus SHA-256 {attrs['corpus_sha256'][:16]}.",
         version=attrs["bnpzoo_version"],
         data=fitting(content, LARGEST - len(script) - len(style) - _REST),
         script=Markup(script),

@@ -1,6 +1,7 @@
 """What a fit found: topics and their words, documents and tokens, over all chains and kept draws."""
 
 from .documents import correlations, documents, representatives, tokens
+from .hierarchy import Hierarchy, LayerTopic, Link, hierarchy_of
 from .last_draw import Topic, topics_of
 from .matching import MatchedTopics, match_topics
 from .sentences import Sentences, sentence_topics
@@ -11,6 +12,9 @@ from .transform import transform
 
 __all__ = [
     "Comment",
+    "Hierarchy",
+    "LayerTopic",
+    "Link",
     "MatchedTopics",
     "Sentences",
     "Summary",
@@ -18,6 +22,7 @@ __all__ = [
     "comments",
     "correlations",
     "documents",
+    "hierarchy_of",
     "match_topics",
     "number_of_topics",
     "rank_words",

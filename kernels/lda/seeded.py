@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.dirichlet import DirichletTopics, list_token
-from ..toolbox.jit import borrowing_kernel, kernel
+from ..toolbox.dirichlet import borrowed, counted, list_token
+from ..toolbox.jit import kernel
 from ..toolbox.random import is_sampled, log_density, slice_sample
 from ..toolbox.sides import (
     Tokens,
@@ -57,21 +57,6 @@ class SeededTopics(NamedTuple):
     seed_tokens: np.ndarray
 
     FIXED = ("word_ptr", "eta_prior", "seed_topic", "seed_word", "seed_tokens")
-
-
-N_OF_COUNTS = len(DirichletTopics._fields)
-
-
-@kernel
-def counted(topics):
-    """Return the counts alone, as the functions of `dirichlet` take them."""
-    return DirichletTopics(*topics[:N_OF_COUNTS])
-
-
-@borrowing_kernel
-def borrowed(topics):
-    """Do the same for the parts of a sweep that are compiled as a `borrowing_kernel`."""
-    return DirichletTopics(*topics[:N_OF_COUNTS])
 
 
 @same_words.implement(SeededTopics)

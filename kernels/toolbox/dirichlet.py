@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import kernel
+from .jit import borrowing_kernel, kernel
 from .random import categorical
 from .sides import (
     Tokens,
@@ -72,6 +72,21 @@ class DirichletTopics(NamedTuple):
     n_topics: np.ndarray
 
     FIXED = ("word_ptr", "eta_prior")
+
+
+N_OF_COUNTS = len(DirichletTopics._fields)
+
+
+@kernel
+def counted(topics):
+    """Return the counts alone of a side that begins with the fields of `DirichletTopics`."""
+    return DirichletTopics(*topics[:N_OF_COUNTS])
+
+
+@borrowing_kernel
+def borrowed(topics):
+    """Do the same for the parts of a sweep that are compiled as a `borrowing_kernel`."""
+    return DirichletTopics(*topics[:N_OF_COUNTS])
 
 
 @kernel

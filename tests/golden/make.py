@@ -63,7 +63,7 @@ START = {Gamma: 40.0, Beta: 0.5}
 CHOICES: dict[str, tuple[Any, ...]] = {
     "n_topics": (5,), "epsilon": (0.6,), "a1": (2.0,), "a2": (0.8,), "lengths": ("task", "document", "none"),
     "window": (4,), "order": ("round_robin", "reading"), "most_tables": (0,), "most_dishes": (0,),
-    "n_dishes": (4,),
+    "n_dishes": (4,), "layers": (1, 2, 3), "width": (4,),
 }  # fmt: skip
 """Values of other arguments of the models; those that are not here stay as they are by default."""
 
@@ -75,6 +75,18 @@ CHOICES_OF: dict[str, dict[str, tuple[Any, ...]]] = {
 """Of a model, in place of those for all."""
 
 
+GOLDEN: dict[str, tuple[str, str | None]] = {model_id: (model_id, None) for model_id in MODELS} | {
+    "lda.belief-network": ("lda", "belief-network"),
+}
+"""Models, and topics that no model has by default: a name for each, the model, and its topics."""
+
+
+def maker(name: str) -> Any:
+    """How one of them is made."""
+    model_id, topics = GOLDEN[name]
+    return partial(get, model_id, topics=topics)
+
+
 def fixed_values(model: Any) -> dict[str, float]:
     """Of every hyperparameter, a value of its own."""
     kinds = {name: model.range_of(name).prior for name in sorted(model.hyperparameters())}
@@ -83,7 +95,7 @@ def fixed_values(model: Any) -> dict[str, float]:
 
 def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterator[Setting]:
     """Every way in which a model is set, hyperparameters fixed and sampled; with what a variant requires."""
-    make = partial(get, model_id)
+    make = maker(model_id)
     default, spelled = make(), make().spelled()
     hyper = default.hyperparameters()
     own = CHOICES | CHOICES_OF.get(model_id, {})
@@ -108,7 +120,7 @@ def reference_settings(model_id: str) -> list[Setting]:
 
 def draws(model_id: str, variant: str) -> Arrays:
     """Run one variant of a model in all settings."""
-    kernel, corpus, out = MODELS[model_id]().kernels[variant], irregular_corpus(), {}
+    kernel, corpus, out = maker(model_id)().kernels[variant], irregular_corpus(), {}
     for setting in settings(model_id, kernel.requires):
         model, rng = setting.model, np.random.default_rng(SEED)
         latents = setting.start.initial_latents(corpus, np.random.default_rng(SEED))
@@ -202,7 +214,7 @@ def parts(model_id: str) -> dict[str, Any]:
     """How each part of a model's golden data is computed."""
     return {
         "draws": lambda: {
-            k: v for name in MODELS[model_id]().kernels for k, v in draws(model_id, name).items()
+            k: v for name in maker(model_id)().kernels for k, v in draws(model_id, name).items()
         },
         "numpyro": lambda: numpyro(model_id),
         "stan": lambda: stan(model_id),
@@ -342,13 +354,13 @@ def main() -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL", help="all of the registry by default")
     parser.add_argument("--parts", nargs="+", choices=("draws", "numpyro", "stan"), help="all by default")
     chosen = parser.parse_args()
-    for model_id in chosen.models or MODELS:
-        if model_id not in MODELS:
-            parser.error(f"no model {model_id!r}; there are {', '.join(MODELS)}")
+    for model_id in chosen.models or GOLDEN:
+        if model_id not in GOLDEN:
+            parser.error(f"no model {model_id!r}; there are {', '.join(GOLDEN)}")
     wanted = chosen.parts or ["draws", "numpyro", "stan"]
     if "stan" in wanted and not has_pystan():
         parser.error("part stan needs PyStan and a C++ compiler, found none; choose other --parts")
-    for model_id in chosen.models or MODELS:
+    for model_id in chosen.models or GOLDEN:
         for part in wanted:
             write(part, model_id, parts(model_id)[part]())
             print(path_of(part, model_id).relative_to(HERE))

@@ -47,6 +47,8 @@ OPTIONS = {
     for model_id, topics in combinations()
 } | {
     "lda with an alpha a topic": ("lda", {"symmetric": False}),
+    "lda with belief-network topics of one layer": ("lda", {"topics": "belief-network", "layers": 1}),
+    "lda with belief-network topics of two layers": ("lda", {"topics": "belief-network", "layers": 2}),
     "hdsp of three topics": ("hdsp", {"n_topics": 3}),
     "whdsp of three topics": ("whdsp", {"n_topics": 3}),
 }

@@ -10,6 +10,7 @@ from ...kernels.lda import documents
 from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Room
 from ..corpus import Corpus
+from ..families.belief_network.topics import BeliefNetwork
 from ..families.collapsed import prior_arrays
 from ..families.lda import reference
 from ..families.lda.family import LdaFamily
@@ -32,7 +33,7 @@ class Lda(LdaFamily):
     alpha : float or Gamma
         Dirichlet parameter of a document's proportions, a topic.
     topics : TopicSide
-        `Dirichlet`, `PitmanYor` or `Seeded`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor`, `Seeded` or `BeliefNetwork`, with hyperparameters of their own.
     symmetric : bool
         Whether all topics have the same alpha; else each has its own, all under its prior [1]_.
 
@@ -62,7 +63,10 @@ class Lda(LdaFamily):
         tags=("parametric", "single corpus"),
     )
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES | {Seeded.name: Seeded()}
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES | {
+        Seeded.name: Seeded(),
+        BeliefNetwork.name: BeliefNetwork(),
+    }
     stan_program: ClassVar[str] = "lda"
 
     n_topics: int = option(10, small=2, benchmark=100)

@@ -95,6 +95,21 @@ def test_mutants_of_seeded_topics_die(mutant):
 
 
 @pytest.mark.parametrize(
+    ("mutant", "rung"),
+    [
+        ("belief-own-total-kept", "joint"),
+        ("belief-stale-coefficient", "joint"),
+        ("belief-printed-rate", "sequential"),
+        ("belief-topics-not-redrawn", "sequential"),
+        ("belief-companion-forgotten", "sequential"),
+    ],
+)
+def test_mutants_of_belief_networks_die(mutant, rung):
+    verdict = climb(Case("lda", "sparse", rung, mutant=mutant, topics="belief-network"))
+    assert verdict.status == "rejected", verdict
+
+
+@pytest.mark.parametrize(
     ("model", "rung"), [("lda", "sequential"), ("hdp", "oracle"), ("mt_hdp", "sequential")]
 )
 def test_right_kernels_live(model, rung):

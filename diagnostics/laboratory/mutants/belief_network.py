@@ -1,0 +1,173 @@
+"""Deliberately wrong kernels of the models with topics under a Dirichlet belief network; see `registry`.
+
+Several are what the paper or the authors' program has: the printed eq. (14), the orders of Algorithm 1,
+tables that are too few, topics without tokens that are passed over.
+"""
+
+from ....zoo.families.belief_network.topics import BeliefNetwork
+from ..patched import Change, Mutant
+
+DRAW_LINKS = """\
+    draw_link_weights(rng, layers, t, log_q, links_used, log_links)
+    draw_link_rate(rng, layers, t, log_links)
+"""
+DRAW_MASS = """\
+    draw_mass(rng, layers, t, tables, spread)
+    draw_popularity(rng, layers, t, tables, spread)
+"""
+DRAW_ALL = DRAW_MASS + "    draw_rate(rng, layers, t)\n" + DRAW_LINKS
+DRAW_TOPICS = "        draw_topics(rng, shapes, tables[t], layers.log_topics[t], layers.topics[t])\n"
+DRAW_AND_MIX = """\
+        draw_links(rng, layers, t, log_q[t, :n_below], links_used[t, :n_below], log_links)
+        if t > 0:
+            mix(layers.topics[t], linear(log_links), shapes)
+"""
+DRAW_ETA = (
+    "    eta[0] = concentration(rng, eta[0], prior, tables, counts.sum(axis=0), float(counts.shape[0]))\n"
+)
+PRINTED_ETA = """\
+    rate = prior[1]
+    for n in counts.sum(axis=0):
+        if n > 0:
+            rate -= log_beta_variate(rng, counts.shape[0] * eta[0], float(n))[0]
+    eta[0] = math.exp(log_gamma_variate(rng, prior[0] + tables)) / rate
+"""
+TABLES = "            for _ in range(crt(rng, counts[w, j], psi)):\n"
+TABLES_TOO_FEW = """\
+            tables = 1
+            for customer in range(2, counts[w, j] + 1):
+                if rng.random() * (psi + customer) < psi:
+                    tables += 1
+            for _ in range(tables):
+"""
+
+
+def _swapped(lines: str) -> str:
+    """Two lines in the other order."""
+    first, second = lines.splitlines(keepends=True)
+    return second + first
+
+
+def _mutant(
+    name: str, find: str, replace: str, about: str, file: str = "layers", variant: str = "sparse"
+) -> Mutant:
+    change = Change(f"belief_network/{file}.py", find, replace)
+    return Mutant(f"belief-{name}", (BeliefNetwork,), change, about, variant)
+
+
+def _of_layers(name: str, find: str, replace: str, about: str) -> Mutant:
+    change = Change("belief_network/layers.py", find, replace)
+    return Mutant(f"belief-{name}", (BeliefNetwork,), change, about, requires={"layers": 3})
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    _mutant("printed-rate", DRAW_ETA, PRINTED_ETA, "eq. (14) as printed: the rate of eta lacks the factor V"),
+    _mutant(
+        "own-count-kept",
+        "(doc_count[old] - 1)) / (total[old] - 1 + psi_total[old])",
+        "doc_count[old]) / (total[old] - 1 + psi_total[old])",
+        "a token's own count is not taken out of its document",
+        "tokens",
+    ),
+    _mutant(
+        "own-total-kept",
+        "(doc_count[old] - 1)) / (total[old] - 1 + psi_total[old])",
+        "(doc_count[old] - 1)) / (total[old] + psi_total[old])",
+        "a token's own count is not taken out of the total of its topic",
+        "tokens",
+    ),
+    _mutant(
+        "stale-coefficient",
+        "    coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + psi_total[new])\n",
+        "",
+        "the coefficient of the topic that a token moved to stays as it was",
+        "tokens",
+    ),
+    _mutant(
+        "document-count-kept",
+        "        doc_count[old] -= 1\n    for k in range(n_topics):",
+        "    for k in range(n_topics):",
+        "the dense step does not take a token out of the counts of its document",
+        "tokens",
+        "dense",
+    ),
+    _of_layers(
+        "popularity-before-mass",
+        DRAW_MASS,
+        _swapped(DRAW_MASS),
+        "popularity is drawn before the mass that was drawn with popularity integrated out",
+    ),
+    _of_layers(
+        "rate-before-links",
+        DRAW_LINKS,
+        _swapped(DRAW_LINKS),
+        "the rate of links is drawn given the old links, which are integrated out until they are drawn",
+    ),
+    _of_layers(
+        "printed-order",
+        DRAW_ALL,
+        _swapped(DRAW_MASS) + "    draw_rate(rng, layers, t)\n" + _swapped(DRAW_LINKS),
+        "both, as Algorithm 1 and the authors' program have it",
+    ),
+    _of_layers(
+        "topics-of-old-links",
+        DRAW_AND_MIX,
+        "        if t > 0:\n            mix(layers.topics[t], linear(log_links), shapes)\n"
+        + DRAW_AND_MIX.partition("\n")[0]
+        + "\n",
+        "topics are drawn around mixtures by the old links, as in lines 24 and 36 of Algorithm 1",
+    ),
+    _of_layers(
+        "psi-of-old-links",
+        "    links = linear(layers.log_links)\n    mix(layers.topics[0], links, psi)\n",
+        "    links = psi_total[:, None] * np.ones((1, width)) / width\n"
+        "    mix(layers.topics[0], links, psi)\n",
+        "the topics of tokens are drawn with psi of equal links",
+    ),
+    _of_layers(
+        "topics-not-redrawn",
+        DRAW_TOPICS,
+        "        if t == n_upper - 1:\n    " + DRAW_TOPICS,
+        "topics between the first layer and the last stay as they were",
+    ),
+    _of_layers(
+        "tables-too-few", TABLES, TABLES_TOO_FEW, "customer j opens a table with psi / (psi + j), not j - 1"
+    ),
+    _of_layers(
+        "empty-links-kept",
+        "        log_rate = math.log(layers.link_rate[t] - log_q[j])\n",
+        "        if log_q[j] == 0.0:\n            continue\n"
+        "        log_rate = math.log(layers.link_rate[t] - log_q[j])\n",
+        "the links of a topic without tokens stay as they were",
+    ),
+    _of_layers(
+        "rate-of-active",
+        "    n_below = log_links.shape[0]\n",
+        "    n_below = log_links.shape[0] - 1\n",
+        "the rate of links is drawn as if a topic below had none",
+    ),
+    _of_layers(
+        "companion-forgotten",
+        "math.log(layers.link_rate[t] - log_q[j])",
+        "math.log(layers.link_rate[t])",
+        "links are drawn without the companions of the sums of psi",
+    ),
+    _of_layers(
+        "links-for-tables",
+        "tables[k] += crt(rng, links_used[j, k], popularity)",
+        "tables[k] += links_used[j, k]",
+        "popularity is drawn given counts in place of tables",
+    ),
+    _of_layers(
+        "mass-of-topics-below",
+        "    shape = max(layers.mass[t] / tables.size, LEAST)\n",
+        "    shape = max(layers.mass[t] / layers.log_links.shape[0], LEAST)\n",
+        "the mass of a layer is divided by the number of topics of the first, as printed in Section 2.1",
+    ),
+    _of_layers(
+        "spread-of-links",
+        "spread += math.log1p(-log_q[j] / layers.link_rate[t])",
+        "spread += -log_q[j] / layers.link_rate[t]",
+        "popularity has a rate linear in the companions",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Samplers of topics under a Dirichlet belief network."""

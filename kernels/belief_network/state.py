@@ -1,0 +1,72 @@
+"""The state of topics under a Dirichlet belief network, as flat arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Layers(NamedTuple):
+    """Layers above the first: L of them, of W topics on V words each.
+
+    The last axis is that of the topics of the upper of two layers, over which links are summed. Gamma and
+    Dirichlet variables are kept as logarithms, which do not underflow.
+
+    Attributes
+    ----------
+    log_topics : float64 (L, V, W)
+        log phi.
+    topics : float64 (L, V, W)
+        Its exponential.
+    log_popularity : float64 (L, W)
+        log gamma.
+    log_links : float64 (K, W)
+        log beta of the topics of the first layer.
+    log_upper_links : float64 (max(L - 1, 0), W, W)
+        log beta of the topics of upper layers.
+    mass, rate, link_rate : float64 (L,)
+        gamma0, c0 and c.
+    mass_prior, rate_prior, link_rate_prior : float64 (2,)
+    """
+
+    log_topics: np.ndarray
+    topics: np.ndarray
+    log_popularity: np.ndarray
+    log_links: np.ndarray
+    log_upper_links: np.ndarray
+    mass: np.ndarray
+    rate: np.ndarray
+    link_rate: np.ndarray
+    mass_prior: np.ndarray
+    rate_prior: np.ndarray
+    link_rate_prior: np.ndarray
+
+    FIXED = ("mass_prior", "rate_prior", "link_rate_prior")
+
+
+class BeliefTopics(NamedTuple):
+    """Topic side whose topics are the first layer of a Dirichlet belief network, integrated out.
+
+    Attributes
+    ----------
+    total, word_ptr, n_listed, listed_topic, listed_count, eta, eta_prior, n_topics
+        As in `DirichletTopics`, and in its order; eta is that of the last layer.
+    psi : float64 (V, K)
+        Dirichlet parameters of the topics, a word after the other.
+    psi_total : float64 (K,)
+        Their sums over words.
+    layers : Layers
+    """
+
+    total: np.ndarray
+    word_ptr: np.ndarray
+    n_listed: np.ndarray
+    listed_topic: np.ndarray
+    listed_count: np.ndarray
+    eta: np.ndarray
+    eta_prior: np.ndarray
+    n_topics: np.ndarray
+    psi: np.ndarray
+    psi_total: np.ndarray
+    layers: Layers
+
+    FIXED = ("word_ptr", "eta_prior")

@@ -1,0 +1,147 @@
+"""Steps of a token whose topics have Dirichlet parameters psi of their own, integrated out.
+
+Topic k weighs ``c_k (n_kw + psi_kw)`` for a token of word w, with the coefficient
+
+    c_k = (prior_k + n_dk) / (n_k + psi_k)
+
+where n and psi without a word are sums over words. The counts are sparse, as they are under a symmetric
+Dirichlet. The sum of ``c_k psi_kw`` over all topics is not a multiple of what is known from other words, and
+is computed at each token: it reads one row of psi, little work beside that with counts unless there are
+hundreds of topics. So the draw is exact, and takes one uniform variate.
+"""
+
+from ..toolbox.dirichlet import borrowed, counted, list_token, move_in_list, unlist_token
+from ..toolbox.jit import borrowing_kernel
+from ..toolbox.random import categorical
+from ..toolbox.sides import (
+    dense_step,
+    finish_pass,
+    join_document,
+    same_words,
+    sparse_step,
+    topic_sizes,
+    weigh_topic,
+)
+from .state import BeliefTopics
+
+
+@same_words.implement(BeliefTopics)
+def _same_words(topics, d, other):
+    return True
+
+
+@topic_sizes.implement(BeliefTopics)
+def _topic_sizes(topics):
+    return topic_sizes(counted(topics))
+
+
+@finish_pass.implement(BeliefTopics)
+def _finish_pass(rng, topics):
+    pass
+
+
+@dense_step.implement(BeliefTopics)
+def _dense_step(rng, tokens, documents, topics, scratch, d, i):
+    w, g, old = tokens.words[i], tokens.group[d], tokens.topic[i]
+    doc_count, weights, n_topics = scratch.doc_count, scratch.weights, topics.n_topics[0]
+    counts = borrowed(topics)
+    if old >= 0:
+        unlist_token(counts, w, old)
+        doc_count[old] -= 1
+    for k in range(n_topics):
+        weights[k] = topics.psi[w, k]
+    for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
+        weights[topics.listed_topic[j]] += topics.listed_count[j]
+    for k in range(n_topics):
+        in_document = documents.prior[g, k] + doc_count[k]
+        weights[k] *= in_document / (topics.total[k] + topics.psi_total[k])
+    new = categorical(rng, weights, n_topics)
+    tokens.topic[i] = new
+    list_token(counts, w, new)
+    doc_count[new] += 1
+
+
+@weigh_topic.implement(BeliefTopics)
+def _weigh_topic(tokens, documents, topics, scratch, d, k, mass):
+    in_document = documents.prior[tokens.group[d], k] + scratch.doc_count[k]
+    scratch.coefficient[k] = in_document / (topics.total[k] + topics.psi_total[k])
+    return mass  # which differs from word to word, and is not kept
+
+
+@borrowing_kernel
+def smooth_mass(coefficient, psi, w, n_topics):
+    """Sum of ``coefficient[k] psi[w, k]``, in four sums that do not wait for one another."""
+    a = b = c = e = 0.0
+    whole = n_topics - n_topics % 4
+    for k in range(0, whole, 4):
+        a += coefficient[k] * psi[w, k]
+        b += coefficient[k + 1] * psi[w, k + 1]
+        c += coefficient[k + 2] * psi[w, k + 2]
+        e += coefficient[k + 3] * psi[w, k + 3]
+    for k in range(whole, n_topics):
+        a += coefficient[k] * psi[w, k]
+    return (a + b) + (c + e)
+
+
+@borrowing_kernel
+def find_by_psi(u, coefficient, psi, w, n_topics):
+    """Topic at height `u` of all ``coefficient[k] psi[w, k]`` laid end to end."""
+    found = 0
+    for k in range(n_topics):
+        weight = coefficient[k] * psi[w, k]
+        if weight > 0.0:
+            found = k
+            u -= weight
+            if u < 0.0:
+                return found
+    return found  # by rounding, u can be as much as their sum
+
+
+@sparse_step.implement(BeliefTopics)
+def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
+    total, doc_count, coefficient = topics.total, scratch.doc_count, scratch.coefficient
+    listed_topic, listed_count, running = topics.listed_topic, topics.listed_count, scratch.weights
+    psi, psi_total, n_topics = topics.psi, topics.psi_total, topics.n_topics[0]
+    w, old = tokens.words[i], tokens.topic[i]
+    prior = documents.prior[tokens.group[d]]
+    start, length = topics.word_ptr[w], topics.n_listed[w]
+
+    kept = 0.0
+    if old >= 0:  # take the token out of its topic's coefficient
+        kept = coefficient[old]
+        coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + psi_total[old])
+
+    word_mass = 0.0
+    old_entry = -1
+    for j in range(length):
+        k = listed_topic[start + j]
+        count = listed_count[start + j]
+        if k == old:
+            count -= 1
+            old_entry = j
+        word_mass += coefficient[k] * count
+        running[j] = word_mass
+
+    u = rng.random() * (word_mass + smooth_mass(coefficient, psi, w, n_topics))
+    new_entry = 0
+    if u < word_mass:
+        while running[new_entry] <= u:
+            new_entry += 1
+        new = int(listed_topic[start + new_entry])
+    else:
+        new = find_by_psi(u - word_mass, coefficient, psi, w, n_topics)
+        while new_entry < length and listed_topic[start + new_entry] != new:
+            new_entry += 1
+
+    if new == old:
+        coefficient[old] = kept
+        return n_doc_topics, mass
+    tokens.topic[i] = new
+    topics.n_listed[w] = move_in_list(listed_topic, listed_count, start, length, old_entry, new_entry, new)
+    if old >= 0:
+        total[old] -= 1
+        doc_count[old] -= 1
+    total[new] += 1
+    doc_count[new] += 1
+    coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + psi_total[new])
+    return join_document(scratch, new, n_doc_topics), mass

@@ -1,0 +1,122 @@
+"""Topic side: topics that are the first layer of a Dirichlet belief network; loading, moving and checking."""
+
+import numpy as np
+
+from ..toolbox.dirichlet import counted, dirichlet_topics
+from ..toolbox.jit import kernel
+from ..toolbox.sides import Tokens, check_positive, check_side, move_topics
+from . import tokens as steps  # noqa: F401  They are chosen by type
+from .layers import linear, mix, sweep_layers
+from .state import BeliefTopics, Layers
+
+
+@kernel
+def dense_counts(topics):
+    """Tokens of each word in each topic, int64 (V, K)."""
+    out = np.zeros(topics.psi.shape, np.int64)
+    for w in range(out.shape[0]):
+        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
+            out[w, topics.listed_topic[j]] = topics.listed_count[j]
+    return out
+
+
+@move_topics.implement(BeliefTopics)
+def _move_topics(rng, topics):
+    sweep_layers(
+        rng, dense_counts(topics), topics.eta, topics.eta_prior, topics.layers, topics.psi, topics.psi_total
+    )
+
+
+def belief_topics(tokens: Tokens, n_words: int, n_topics: int, latents, priors) -> BeliefTopics:
+    """Topic side with counts taken from `tokens`.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    n_words, n_topics : int
+    latents : mapping of str to array
+        ``eta``; with layers above the first ``layer_mass``, ``layer_rate``, ``link_rate``,
+        ``log_popularity``, ``log_links``, ``log_upper_topics`` and, with more than one of them,
+        ``log_upper_links``, of shapes as in `BeliefNetwork`.
+    priors : mapping of str to (shape, rate)
+        For the first four; (0, 0) for one that is fixed.
+    """
+    layers = layers_of(latents, priors, n_words, n_topics)
+    counts = dirichlet_topics(tokens, n_words, n_topics, n_topics, float(latents["eta"]), priors["eta"])
+    psi = np.full((n_words, n_topics), float(latents["eta"]))
+    psi_total = np.full(n_topics, n_words * float(latents["eta"]))
+    if len(layers.mass) > 0:
+        links = linear(layers.log_links)
+        mix(layers.topics[0], links, psi)
+        psi_total[:] = links.sum(axis=1)
+    return BeliefTopics(*counts, psi, psi_total, layers)
+
+
+def layers_of(latents, priors, n_words: int, n_topics: int) -> Layers:
+    """Layers above the first, of shapes that the kernels are compiled for; none with one layer."""
+    if "log_popularity" not in latents:
+        nothing = np.zeros((0, 0))
+        latents = {
+            "log_popularity": nothing,
+            "log_links": np.zeros((0, n_topics)),
+            "log_upper_topics": np.zeros((0, 0, n_words)),
+            **dict.fromkeys(("layer_mass", "layer_rate", "link_rate"), np.zeros(0)),
+        }
+    n_upper, width = np.shape(latents["log_popularity"])
+    upper_links = latents.get("log_upper_links", np.zeros((0, width, width)))
+    log_topics = _of_lower_first(latents["log_upper_topics"])
+    return Layers(
+        log_topics=log_topics,
+        topics=np.exp(log_topics),
+        log_popularity=np.array(latents["log_popularity"], float),
+        log_links=_of_lower_first(latents["log_links"]),
+        log_upper_links=_of_lower_first(upper_links),
+        mass=np.array(np.broadcast_to(latents["layer_mass"], n_upper), float),
+        rate=np.array(np.broadcast_to(latents["layer_rate"], n_upper), float),
+        link_rate=np.array(np.broadcast_to(latents["link_rate"], n_upper), float),
+        mass_prior=np.array(priors["layer_mass"], float),
+        rate_prior=np.array(priors["layer_rate"], float),
+        link_rate_prior=np.array(priors["link_rate"], float),
+    )
+
+
+def _of_lower_first(values) -> np.ndarray:
+    """Copy with the last two axes exchanged: upper topics come first in latents, and last in the kernels."""
+    return np.array(np.swapaxes(values, -1, -2), float, order="C")
+
+
+def snapshot(topics: BeliefTopics) -> dict[str, np.ndarray]:
+    """Copy the latents of the topic side."""
+    layers = topics.layers
+    out = {"eta": np.array(topics.eta[0])}
+    n_upper = layers.mass.size
+    if n_upper > 0:
+        out |= {
+            "layer_mass": layers.mass.copy(),
+            "layer_rate": layers.rate.copy(),
+            "link_rate": layers.link_rate.copy(),
+            "log_popularity": layers.log_popularity.copy(),
+            "log_links": _of_lower_first(layers.log_links),
+            "log_upper_topics": _of_lower_first(layers.log_topics),
+        }
+    return out | ({"log_upper_links": _of_lower_first(layers.log_upper_links)} if n_upper > 1 else {})
+
+
+@check_side.register
+def _(side: BeliefTopics, tokens: Tokens, n_topics: int) -> None:
+    check_side(counted(side), tokens, n_topics)
+    layers = side.layers
+    check_positive(eta=side.eta, layer_mass=layers.mass, layer_rate=layers.rate, link_rate=layers.link_rate)
+    for name in ("log_topics", "log_popularity", "log_links", "log_upper_links"):
+        if not np.all(np.isfinite(getattr(layers, name))):
+            raise AssertionError(f"{name} is not finite")
+    if not np.allclose(layers.topics, np.exp(layers.log_topics), rtol=1e-9, atol=1e-300):
+        raise AssertionError("topics are not the exponentials of their logarithms")
+    if layers.mass.size == 0:
+        psi = np.full(side.psi.shape, side.eta[0])
+    else:
+        psi = layers.topics[0] @ linear(layers.log_links).T
+    if not np.allclose(side.psi, psi, rtol=1e-9, atol=1e-300):
+        raise AssertionError("psi is not the mixture of the topics above")
+    if not np.allclose(side.psi_total, psi.sum(axis=0), rtol=1e-9):
+        raise AssertionError("the sums of psi differ from a recount")

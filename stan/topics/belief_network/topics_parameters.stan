@@ -1,0 +1,12 @@
+  array[n_upper] vector[W] popularity_log_h;
+  array[n_upper] vector<lower=0>[W] popularity_x;
+  array[n_upper > 0 ? W : 0] vector[V] top_log_h;
+  array[n_upper > 0 ? W : 0] vector<lower=0>[V] top_x;
+  array[n_upper > 1 ? W : 0] vector[W] links_between_log_h;
+  array[n_upper > 1 ? W : 0] vector<lower=0>[W] links_between_x;
+  array[n_upper > 1 ? W : 0] vector[V] middle_log_h;
+  array[n_upper > 1 ? W : 0] vector<lower=0>[V] middle_x;
+  array[n_upper > 0 ? W : 0] vector[K] links_log_h;
+  array[n_upper > 0 ? W : 0] vector<lower=0>[K] links_x;
+  array[K] vector[V] phi_log_h;
+  array[K] vector<lower=0>[V] phi_x;

@@ -1,0 +1,1 @@
+  // Belief networks need none.

@@ -1,0 +1,1 @@
+"""Models whose topics are the first layer of a Dirichlet belief network."""
