@@ -16,6 +16,9 @@ from .hdp import Hdp as Hdp
 from .mt_hdp import MtHdp as MtHdp
 from .hdsp import Hdsp as Hdsp
 from .whdsp import Whdsp as Whdsp
+from .pfa import Pfa as Pfa
+from .metalda import Metalda as Metalda
+from .gbn import Gbn as Gbn
 from .sparse_transfer import SparseTransfer as SparseTransfer
 from .focused import Focused as Focused
 from .cclda import Cclda as Cclda

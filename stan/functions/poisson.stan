@@ -1,0 +1,14 @@
+/**
+ * Log probability of the lengths of documents, each negative binomial of its mass and of a probability of its own,
+ * Beta(shape, shape); up to a constant. At a shape of zero lengths are given.
+ */
+real lengths_lpmf(array[] int doc_lengths, vector mass, real shape) {
+  real total = 0;
+  if (shape > 0) {
+    for (d in 1 : size(doc_lengths)) {
+      int n = doc_lengths[d];
+      total += lbeta(shape + n, shape + mass[d]) + lgamma(mass[d] + n) - lgamma(mass[d]);
+    }
+  }
+  return total;
+}
