@@ -1,10 +1,11 @@
-"""Documents of Poisson factor analysis: the gamma-negative binomial process, with a limit to topics or without.
+"""Documents of Poisson factor analysis: the gamma-negative binomial process.
 
     theta_dk ~ Gamma(r_k, rate (1 - p_d) / p_d)      p_d ~ Beta(a, a)
     n_dk ~ Poisson(theta_dk)
 
-with the weights r of `weights`. The theta are integrated out; so are the p, of which each sweep draws its own.
-Given its length, a document is Dirichlet of parameters r, so that tokens see r as their prior.
+with the weights r of `weights`, of K topics or without a limit. The theta are integrated out; so are the p,
+of which each sweep draws its own. Given its length, a document is Dirichlet of parameters r, so that tokens
+see r as their prior.
 """
 
 import math

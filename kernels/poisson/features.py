@@ -23,7 +23,7 @@ from ..toolbox.sides import (
 from .weights import draw_exposure
 
 LEAST, MOST_LOG = 1e-300, 600.0
-"""Least Dirichlet parameter, and the log of the largest: products are cut off here, to stay positive floats."""
+"""Least Dirichlet parameter, and the log of the largest: products are cut off, to stay positive floats."""
 
 
 class Features(NamedTuple):
@@ -104,7 +104,7 @@ def draw_exposures(rng, tokens, documents):
 
 @kernel
 def draw_feature_weights(rng, documents, tables, exposure):
-    """Draw the weight of each feature in each topic, one after the other, given tables and exposures of rows."""
+    """Draw the weights of features in topics, one after the other, given tables and exposures of rows."""
     features, log_weight = documents.features, documents.log_weight
     for feature in range(log_weight.shape[0]):
         start, end = features.by_feature_ptr[feature], features.by_feature_ptr[feature + 1]
@@ -142,9 +142,7 @@ def featured_documents(log_weight, weight_prior, features: Features) -> Featured
     """Document side of the weights (L, K) of features."""
     log_weight = np.array(log_weight, float)
     prior = _prior_of(features, log_weight)
-    return FeaturedDocuments(
-        prior, np.zeros(len(prior)), log_weight, np.array(weight_prior, float), features
-    )
+    return FeaturedDocuments(prior, np.zeros(len(prior)), log_weight, np.array(weight_prior, float), features)
 
 
 def _prior_of(features: Features, log_weight: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@
 with p as in `documents` and r as in `weights`, of a fixed number of topics K in every layer. The rates of the
 lowest layer and p are integrated out, so that tokens see ``Phi^(2) theta^(2)_d`` as their document's prior.
 
-Arrays begin with the second layer: entry s of the first axis is layer s + 2, and of its `rate` that is c^(s + 3).
+Arrays begin with the second layer: entry s of the first axis is layer s + 2, whose rate is c^(s + 3).
 """
 
 import math
@@ -108,7 +108,7 @@ def draw_rates(rng, documents):
 
 @kernel
 def draw_exposures(rng, tokens, documents):
-    """Draw p of each document, and note what its layers are exposed to once those below are integrated out."""
+    """Draw p of each document, and what its layers are exposed to once those below are integrated out."""
     for d in range(tokens.group.size):
         length = float(tokens.doc_ptr[d + 1] - tokens.doc_ptr[d])
         mass = documents.theta[0, d].sum()
@@ -130,7 +130,7 @@ def count_tokens(tokens, documents, scratch):
 
 @kernel
 def count_upwards(rng, documents, s, linked):
-    """Draw tables of the counts of a layer, and the topic above that each has; add these to `linked` (K, K)."""
+    """Draw tables of the counts of a layer, and the topic above of each; add these to `linked` (K, K)."""
     theta, link = documents.theta[s], documents.link[s]
     n_documents, n_topics = theta.shape
     weights = np.empty(n_topics)
@@ -243,7 +243,7 @@ def layered_documents(latents, priors, length_shape: float, link_eta: float, rat
 
 
 def _prior_of(theta: np.ndarray, link: np.ndarray) -> np.ndarray:
-    """What tokens see, float (D, K), to the bits of `mix`."""
+    """Mix what tokens see, float (D, K)."""
     out = np.empty(theta.shape[1:])
     for d in range(len(out)):
         mix(theta[0, d], link[0], out[d])

@@ -1,8 +1,8 @@
 """A sparse sweep that is dense where a document's prior mass is too small for differences of sums.
 
 The sparse pass keeps the sum of all coefficients and takes a token's own out of it. Where the prior mass of a
-document is some 1e-16 of a token, nothing right is left of the difference. Masses of gamma variables are small as
-a matter of course: that of a document with a single token is a draw from its prior.
+document is some 1e-16 of a token, nothing right is left of the difference. Masses of gamma variables are
+small as a matter of course: that of a document with a single token is a draw from its prior.
 """
 
 from ..toolbox.jit import borrowing_kernel, kernel

@@ -17,10 +17,10 @@ LEAST = 1e-290
 
 @kernel
 def draw_exposure(rng, length, mass, shape):
-    """Draw -log(1 - p) of a document of a given length, where its tokens are NB(mass, p), p ~ Beta(shape, shape).
+    """Draw -log(1 - p) of a document given its length, which is NB(mass, p), p ~ Beta(shape, shape).
 
-    At a shape of zero the length carries no information on the mass, and p is what Dirichlet proportions of
-    that mass ask for (Escobar and West 1995).
+    At a shape of zero the length says nothing of the mass, and p is what Dirichlet proportions of that mass
+    ask for (Escobar and West 1995).
     """
     if shape + length == 0.0:
         return 0.0
@@ -29,18 +29,19 @@ def draw_exposure(rng, length, mass, shape):
 
 @kernel
 def draw_gammas(rng, shapes, rate, out):
-    """Fill `out` (K,) with gamma variables of `shapes` (K,), which may be tiny or zero; `out` may be `shapes`.
+    """Fill `out` (K,) with gamma variables of `shapes` (K,), which may be tiny or zero.
 
-    Where all of them would underflow they are so many times larger that the largest is `LEAST`: what matters of
-    them is their shares.
+    Where all of them would underflow they are so many times larger that the largest is `LEAST`: what matters
+    of them is their shares. `out` may be `shapes`.
     """
     log_rate, high = math.log(rate), -math.inf
     for k in range(shapes.size):
-        out[k] = log_gamma_variate(rng, shapes[k]) - log_rate if shapes[k] > 0.0 else -math.inf
+        shape = max(LEAST, shapes[k])
+        out[k] = log_gamma_variate(rng, shape) - log_rate if shapes[k] > 0.0 else -math.inf
         high = max(high, out[k])
-    shift = max(0.0, math.log(LEAST) - high) if high > -math.inf else 0.0
+    largest = math.exp(max(high, math.log(LEAST)))
     for k in range(shapes.size):
-        out[k] = math.exp(out[k] + shift)
+        out[k] = math.exp(out[k] - high) * largest if out[k] > -math.inf else 0.0
 
 
 @kernel

@@ -70,7 +70,7 @@ def on_programs(names):
 
 
 MODELS = [f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations()] + [
-    "lda/asymmetric", "was/forward",
+    "lda/asymmetric", "was/forward", "pfa/limited", "gbn/deep",
 ]  # fmt: skip
 
 
@@ -81,6 +81,10 @@ def make(name):
         return bnpzoo.get(model_id, symmetric=False)
     if form == "forward":
         return bnpzoo.get(model_id, forward=True)
+    if form == "limited":
+        return bnpzoo.get(model_id, n_topics=3)
+    if form == "deep":
+        return bnpzoo.get(model_id, n_layers=3)
     return bnpzoo.get(model_id, topics=form or None)
 
 

@@ -10,7 +10,18 @@ import numpy as np
 
 from ...kernels.poisson import layers
 from ...kernels.toolbox.sides import State
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Probes, Quantities, Room, WordCounts
+from ..contract import (
+    Card,
+    Design,
+    Equation,
+    Gamma,
+    Hyperparameter,
+    Latents,
+    Probes,
+    Quantities,
+    Room,
+    WordCounts,
+)
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.lda.family import FiniteFamily
@@ -31,9 +42,10 @@ DRAWS, DRAWS_OF_MANY = 500_000, 10_000
 class Gbn(PoissonFamily, FiniteFamily):
     """Topics of documents come from a few more general ones, and these from more general ones still.
 
-    Latents: ``z`` (N,); ``theta`` (S - 1, D, K), rates of layers 2 to S; ``link`` (S - 1, K, K), for each topic of
-    these the distribution over those of the layer below; ``rate`` (S - 1, D), the c of each theta; ``r`` (K,),
-    ``gamma``, ``c``; those of the topics, as ``eta``. Rates of the lowest layer are integrated out.
+    Latents: ``z`` (N,); ``theta`` (S - 1, D, K), rates of layers 2 to S; ``link`` (S - 1, K, K), for each
+    topic of these the distribution over those of the layer below; ``rate`` (S - 1, D), the c of each theta;
+    ``r`` (K,), ``gamma``, ``c``; those of the topics, as ``eta``. Rates of the lowest layer are integrated
+    out.
 
     Parameters
     ----------
@@ -68,7 +80,8 @@ class Gbn(PoissonFamily, FiniteFamily):
         equations=(
             Equation(
                 "highest layer",
-                r"\theta^{(S)}_d \sim \mathrm{Gamma}(r, c^{(S+1)}_d),\quad r_k \sim \mathrm{Gamma}(\gamma / K, c)",
+                r"\theta^{(S)}_d \sim \mathrm{Gamma}(r, c^{(S+1)}_d),\quad "
+                r"r_k \sim \mathrm{Gamma}(\gamma / K, c)",
                 "rates of the most general topics; second parameters are rates",
             ),
             Equation(
@@ -121,7 +134,8 @@ class Gbn(PoissonFamily, FiniteFamily):
     def __post_init__(self):
         if not isinstance(self.n_layers, Integral) or isinstance(self.n_layers, bool) or self.n_layers < 2:
             raise ValueError(
-                f"gbn: n_layers: expected a whole number, 2 or more (with one it is pfa), found {self.n_layers!r}"
+                "gbn: n_layers: expected a whole number, 2 or more (with one it is pfa), "
+                f"found {self.n_layers!r}"
             )
         object.__setattr__(self, "n_layers", int(self.n_layers))
         for name in ("link_eta", "rate_shape", "rate_rate"):
@@ -198,7 +212,7 @@ class Gbn(PoissonFamily, FiniteFamily):
     def weights_started(
         self, labels: np.ndarray | None, hyper: Mapping[str, np.ndarray], corpus: Corpus
     ) -> Latents:
-        """See `PoissonFamily.weights_started`; all topics of a layer weigh the same, and link to all alike."""
+        """See `PoissonFamily.weights_started`; topics of a layer weigh the same, and link to all alike."""
         shape, k = (self.n_layers - 1, corpus.n_documents), self.n_topics
         mass = float(hyper["gamma"]) / float(hyper["c"])
         above = {
@@ -237,7 +251,7 @@ class Gbn(PoissonFamily, FiniteFamily):
     ) -> Quantities:
         """See `Model.quantities`.
 
-        Those of `PoissonFamily.quantities`, and over documents, of each layer, ``mean_log_rate`` and
+        Those of `PoissonFamily.quantities`; of each layer, means over documents, ``mean_log_rate`` and
         ``mean_log_theta``, of the sum of theta.
         """
         mass = np.maximum(latents["theta"].sum(axis=2), np.finfo(float).tiny)
@@ -290,9 +304,7 @@ class Gbn(PoissonFamily, FiniteFamily):
 
 
 @lru_cache(maxsize=8)
-def _law(
-    model: Gbn, hyper: tuple[float, float], doc_lengths: tuple[int, ...], draws: int
-) -> SimulatedLaw:
+def _law(model: Gbn, hyper: tuple[float, float], doc_lengths: tuple[int, ...], draws: int) -> SimulatedLaw:
     """Law of topics given gamma and c, which also seed the simulation."""
     rng = np.random.default_rng(np.array(hyper).view(np.uint32).tolist())
     alpha = np.empty((draws, len(doc_lengths), model.n_topics))

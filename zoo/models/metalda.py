@@ -1,4 +1,4 @@
-"""MetaLDA: latent Dirichlet allocation whose documents' labels weigh their topics (Zhao, Du, Buntine and Liu 2017)."""
+"""MetaLDA: documents whose labels weigh their topics (Zhao, Du, Buntine and Liu 2017)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ DRAWS = 1_000_000
 class Metalda(TwoSidedModel, FiniteFamily):
     """A fixed number of topics; each label of a document makes some of them more likely, and others less.
 
-    Latents: ``z`` (N,); ``log_weight`` (1 + J, K), log lambda of each feature and topic, the first being that of
-    the feature which every document has; those of the topics, as ``eta``.
+    Latents: ``z`` (N,); ``log_weight`` (1 + J, K), log lambda of each feature and topic, the first being that
+    of the feature which every document has; those of the topics, as ``eta``.
 
     Parameters
     ----------
@@ -53,16 +53,16 @@ class Metalda(TwoSidedModel, FiniteFamily):
         title="MetaLDA",
         summary="A fixed number of topics; labels of a document multiply how likely each of them is.",
         citation=(
-            "H. Zhao, L. Du, W. Buntine and G. Liu. MetaLDA: a topic model that efficiently incorporates meta "
-            "information. IEEE International Conference on Data Mining, 635-644, 2017."
+            "H. Zhao, L. Du, W. Buntine and G. Liu. MetaLDA: a topic model that efficiently incorporates "
+            "meta information. IEEE International Conference on Data Mining, 635-644, 2017."
         ),
         source="Zhao, Du, Buntine & Liu (2017)",
         bibtex_key="zhao2017metalda",
         equations=(
             Equation(
                 "documents",
-                r"\alpha_{dk} = \prod_l \lambda_{lk}^{f_{dl}},\quad \lambda_{lk} \sim \mathrm{Gamma}(a, b),\quad "
-                r"\theta_d \sim \mathrm{Dir}_K(\alpha_d)",
+                r"\alpha_{dk} = \prod_l \lambda_{lk}^{f_{dl}},\quad "
+                r"\lambda_{lk} \sim \mathrm{Gamma}(a, b),\quad \theta_d \sim \mathrm{Dir}_K(\alpha_d)",
                 "proportions of the topics in a document with features f, 0 or 1; b is a rate",
             ),
             Equation("words", r"\phi_k \sim \mathrm{Dir}_V(\eta)", "word distribution of a topic"),
@@ -73,12 +73,12 @@ class Metalda(TwoSidedModel, FiniteFamily):
             ),
         ),
         errata=(
-            "Only labels of documents, as Zhao, Du, Buntine and Zhou (2018) use it; the 2017 paper has features "
-            "of words as well.",
-            "In the supplement of the 2018 paper, Equation 16, no document has a feature of its own accord, so "
-            "that one without labels would have alpha = 1; the authors' code has one feature that is always on, "
-            "and so has this.",
-            "New documents are predicted without labels, by the feature that is always on; the authors' code "
+            "Only labels of documents, as Zhao, Du, Buntine and Zhou (2018) use it; the 2017 paper has "
+            "features of words as well.",
+            "In the supplement of the 2018 paper, Equation 16, no document has a feature of its own accord, "
+            "so that one without labels would have alpha = 1; the authors' code has one feature that is "
+            "always on, and so has this.",
+            "New documents are predicted without labels, by the feature always on; the authors' code "
             "builds alpha from the labels of test documents.",
             "One thread, exact; the authors' code samples with counts that other threads have left stale.",
         ),
@@ -105,7 +105,7 @@ class Metalda(TwoSidedModel, FiniteFamily):
         return columns_of(self.labels, corpus, self.label, has_numbers=False)
 
     def features_of(self, corpus: Labelled, n_documents: int) -> Any:
-        """Features of the documents of a corpus, or a design, sparse float (D, 1 + J): one for all, and labels."""
+        """Features of the documents of a corpus, or a design, sparse float (D, 1 + J)."""
         matrix = label_matrix(self.columns(corpus), corpus, self.label, n_documents)
         return sparse.csr_array(sparse.hstack([np.ones((n_documents, 1)), matrix]))
 
@@ -219,14 +219,16 @@ class Metalda(TwoSidedModel, FiniteFamily):
     ) -> Quantities:
         """See `Model.quantities`.
 
-        Those of `CollapsedTopicModel.quantities`; ``mean_log_weight`` (1 + J,), over topics, of each feature, and
-        ``mean_log_prior``, over tokens, of alpha of their topic in their document.
+        Those of `CollapsedTopicModel.quantities`; ``mean_log_weight`` (1 + J,), over topics, of each feature,
+        and ``mean_log_prior``, over tokens, of alpha of their topic in their document.
         """
         log_weight = latents["log_weight"]
         rows, of_document = self.feature_rows(corpus)
         own = {
             "mean_log_weight": log_weight.mean(axis=1),
-            "mean_log_prior": np.asarray(np.mean((rows @ log_weight)[of_document[corpus.doc_of], latents["z"]])),
+            "mean_log_prior": np.asarray(
+                np.mean((rows @ log_weight)[of_document[corpus.doc_of], latents["z"]])
+            ),
         }
         return super().quantities(latents, corpus, probes, counts) | own
 

@@ -86,8 +86,9 @@ class Pfa(PoissonFamily):
             ),
         ),
         errata=(
-            "The Dirichlet belief network paper (Zhao, Du, Buntine and Zhou 2018) prints another model under "
-            "this name, in which p belongs to the topic (supplement, Equation 15); its code samples this one.",
+            "The Dirichlet belief network paper (Zhao, Du, Buntine and Zhou 2018) prints another model "
+            "under this name, in which p belongs to the topic (supplement, Equation 15); its code samples "
+            "this one.",
             "Lengths are part of the data: a generator whose design fixes them draws the weights given them, "
             "by rejection. At a = 0 they are given and say nothing, and the model is LDA with weights "
             "alpha = r, or `hdp` with alpha of Gamma(gamma, c).",

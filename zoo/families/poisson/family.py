@@ -3,11 +3,21 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, override
+from typing import ClassVar, override
 
 import numpy as np
 
-from ...contract import Design, Gamma, Hyperparameter, Latents, Prior, Probes, Quantities, Simulation, WordCounts
+from ...contract import (
+    Design,
+    Gamma,
+    Hyperparameter,
+    Latents,
+    Prior,
+    Probes,
+    Quantities,
+    Simulation,
+    WordCounts,
+)
 from ...corpus import Corpus
 from ...settings import option, setting
 from ...toolbox.draws import log_gamma
@@ -115,7 +125,7 @@ class PoissonFamily(TwoSidedModel):
     def _words(
         self, hyper: Mapping[str, np.ndarray], of_documents: Latents, design: Design, rng: np.random.Generator
     ) -> Simulation:
-        latents = self.only_represented(of_documents | hyper)
+        latents = self.only_represented({**of_documents, **hyper})
         words, of_topics = self.topics.draw_words(latents, self.n_topics_of(latents), design, rng)
         return Simulation(latents | of_topics, design.corpus(words))
 

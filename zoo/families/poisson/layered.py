@@ -29,9 +29,10 @@ class Layered(Protocol):
 
 
 def draw_gammas(shape: np.ndarray, rate: np.ndarray | float, rng: np.random.Generator) -> np.ndarray:
-    """Gamma variables of shapes (…, K) that may be tiny or zero; see `kernels.poisson.weights.draw_gammas`."""
+    """Draw gamma variables of shapes (…, K), tiny or zero; see `kernels.poisson.weights.draw_gammas`."""
     logs = log_gamma(shape, np.shape(shape), rng) - np.log(rate)
-    return np.exp(logs + np.maximum(0.0, np.log(LEAST) - logs.max(axis=-1, keepdims=True)))
+    high = logs.max(axis=-1, keepdims=True)
+    return np.exp(logs - high) * np.exp(np.maximum(high, np.log(LEAST)))
 
 
 def draw_layers(
@@ -61,7 +62,7 @@ def draw_documents(
 
 
 def log_gammas(x: np.ndarray, shape: np.ndarray, rate: np.ndarray | float) -> float:
-    """Log density of gamma variables, summed; what underflowed to zero stands for the least positive number."""
+    """Log density of gamma variables, summed; zero stands for the least positive number."""
     x, shape = np.maximum(x, TINY), np.maximum(shape, TINY)
     return float(np.sum(shape * np.log(rate) - gammaln(shape) + (shape - 1.0) * np.log(x) - rate * x))
 

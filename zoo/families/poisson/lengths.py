@@ -37,7 +37,7 @@ def log_lengths(mass: np.ndarray, doc_lengths: np.ndarray, shape: float) -> np.n
 
 
 def log_rising(x: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Log of the rising factorial (x)_n, also of an x so large that its log-gamma function has no digit left."""
+    """Log of the rising factorial (x)_n, also of an x whose log-gamma function has no digit left."""
     m = np.maximum(n, 1)
     return np.where(n > 0, gammaln(m) - betaln(x, m), 0.0)
 

@@ -1,4 +1,4 @@
-"""Poisson factor analysis with the weights integrated out: sums over tables, and an integral over the mass."""
+"""Laws of topics with the weights integrated out: by sums over tables and one integral, or by simulation."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -32,7 +32,7 @@ def log_moments(gamma: float, c: float, doc_lengths: tuple[int, ...], shape: flo
 def log_topics(
     z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray], n_fixed: int, shape: float
 ) -> float:
-    """Log probability of topics and lengths (but for ``1 / N_d!``), weights integrated out; for few tokens.
+    """Log probability of topics and lengths, but for ``1 / N_d!``, in `pfa`; for few tokens.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def log_topics(
 
     Notes
     -----
-    ``(r_k)_n = sum_m |s(n, m)| r_k^m``, so that what is left is the mean of a polynomial in the weights. Their
-    sum R is independent of their shares, and these are Dirichlet, or those of a Dirichlet process.
+    ``(r_k)_n = sum_m |s(n, m)| r_k^m``, so that what is left is the mean of a polynomial in the weights.
+    Their sum R is independent of their shares, and these are Dirichlet, or those of a Dirichlet process.
     """
     gamma, c = float(hyper["gamma"]), float(hyper["c"])
     counts = doc_topic_counts(z, corpus, n_fixed or int(z.max(initial=-1)) + 1)

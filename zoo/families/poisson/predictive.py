@@ -19,8 +19,8 @@ from .lengths import highest_log_lengths, log_lengths
 class LayeredPredictive(Predictive):
     """Topics, links and weights of one posterior draw, which new documents leave as they are.
 
-    A document's length is data as well where the model has a law of lengths: of one that is completed, that of
-    what is observed of it.
+    A document's length is data as well where the model has a law of lengths: of one that is completed, that
+    of what is observed of it.
 
     Attributes
     ----------
@@ -63,12 +63,14 @@ class LayeredPredictive(Predictive):
         tokens = sides.tokens_of(documents.words, documents.doc_ptr, np.arange(n), unseated)
         theta = np.empty((n, len(self.words)))
         word_topics = np.ascontiguousarray(self.words.T)
-        predict.fold_in(rng, tokens, side, sides.scratch(len(self.words)), word_topics, burn_in, sweeps, theta)
+        predict.fold_in(
+            rng, tokens, side, sides.scratch(len(self.words)), word_topics, burn_in, sweeps, theta
+        )
         return theta
 
     @override
     def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
-        """Estimate from the left to the right; each particle has layers of its own, drawn given the length."""
+        """Estimate from the left to the right; each particle has layers of its own, given the length."""
         word_topics = np.ascontiguousarray(self.words.T)
         log_p = np.empty(documents.n_documents)
         for d, (start, end) in enumerate(zip(documents.doc_ptr[:-1], documents.doc_ptr[1:], strict=True)):

@@ -81,7 +81,7 @@ def layers(model: Any, doc_lengths: np.ndarray) -> Callable[[], Any]:
     Returns
     -------
     callable
-        Part of a NumPyro program with sites ``mass``, ``root`` (K,), ``gamma`` and ``c`` as `documents` has them;
+        Part of a NumPyro program with sites ``mass``, ``root`` (K,), ``gamma`` and ``c`` as in `documents`;
         from the second layer on, layer after layer, ``link`` ((S - 1) K, K), ``rate`` ((S - 1) D,) and
         ``rates`` ((S - 1) D, K), the gamma variables; and ``theta`` (D, K), proportions of topics.
     """
@@ -90,6 +90,7 @@ def layers(model: Any, doc_lengths: np.ndarray) -> Callable[[], Any]:
     def program() -> Any:
         import jax.numpy as jnp
         import numpyro
+        import numpyro.distributions as dist
         from jax.scipy.special import logsumexp
 
         from ...toolbox import blocks
@@ -105,13 +106,21 @@ def layers(model: Any, doc_lengths: np.ndarray) -> Callable[[], Any]:
         log_rate = jnp.asarray(numpyro.sample("log_rate", blocks.LogGamma(shape).to_event()))
         log_rate = (log_rate - np.log(model.rate_rate)).reshape(n_above, n_documents)
         numpyro.deterministic("rate", jnp.exp(log_rate).ravel())
+        # One site for all layers, as in Stan: of shape one, which the factor trades for its own.
+        shape = (n_above * n_documents, n_topics)
+        one = blocks.LogGamma(jnp.ones(shape))
+        log_h = jnp.asarray(numpyro.sample("rates_log_h", one.to_event()))
+        x = jnp.asarray(numpyro.sample("rates_x", dist.Exponential().expand(shape).to_event()))
         log_shape = jnp.broadcast_to(log_mass + log_root, (n_documents, n_topics))
-        log_rates = []
+        log_rates, log_density = [], -one.log_prob(log_h).sum()
         for s in range(n_above - 1, -1, -1):
-            drawn = blocks.log_gamma(f"rates{s}", log_shape, (n_documents, n_topics))
-            log_rates.insert(0, drawn - log_rate[s, :, None])
+            here = slice(s * n_documents, (s + 1) * n_documents)
+            log_shape = jnp.maximum(log_shape, blocks.LOG_SHAPE_FLOOR)
+            log_density += blocks.LogGamma(jnp.exp(log_shape) + 1.0).log_prob(log_h[here]).sum()
+            log_rates.insert(0, log_h[here] - x[here] * jnp.exp(-log_shape) - log_rate[s, :, None])
             links = log_link[s * n_topics : (s + 1) * n_topics]
             log_shape = logsumexp(log_rates[0][:, :, None] + links, axis=1)
+        numpyro.factor("layers", log_density)
         numpyro.deterministic("rates", jnp.exp(jnp.concatenate(log_rates)))
         see_lengths(jnp.exp(logsumexp(log_rates[0], axis=1)), doc_lengths, model.length_shape)
         return blocks.log_dirichlet("theta", log_shape, (n_documents, n_topics))
