@@ -69,6 +69,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 CHOICES_OF: dict[str, dict[str, tuple[Any, ...]]] = {
     "hdsp": {"n_topics": (0, 5)}, "whdsp": {"n_topics": (0, 5), "labels": ("group, group:number",)},
+    "pfa": {"n_topics": (0, 5)}, "gbn": {"n_layers": (2, 3)},
 }  # fmt: skip
 """Of a model, in place of those for all."""
 

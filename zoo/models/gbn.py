@@ -34,7 +34,7 @@ from ..families.topics import Dirichlet, TopicSide
 from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 
-DRAWS, DRAWS_OF_MANY = 500_000, 10_000
+DRAWS, DRAWS_OF_MANY = 400_000, 10_000
 """Simulated documents behind a marginal probability; few where hyperparameters are sampled as well."""
 
 

@@ -24,7 +24,7 @@ from ..families.two_sided import TwoSidedModel
 from ..settings import option
 from ..toolbox.draws import draw_categorical, draw_dirichlet, log_gamma
 
-DRAWS = 1_000_000
+DRAWS = 400_000
 """Simulated weights behind a marginal probability."""
 
 

@@ -88,10 +88,10 @@ MUTANTS: tuple[Mutant, ...] = (
         n_topics=0,
     ),
     _mutant(
-        "split-in-halves", "documents",
-        "log_beta_variate(rng, 1.0, documents.gamma[0])",
-        "log_beta_variate(rng, 1.0, 1.0)",
-        "a new topic gets a uniform share of the rest, whatever gamma",
+        "rest-kept", "documents",
+        "    documents.rest[0] *= math.exp(log_left)\n",
+        "",
+        "the weight of a new topic is not taken off the rest",
         n_topics=0,
     ),
     _mutant(

@@ -27,7 +27,8 @@ from ..two_sided import TwoSidedModel
 from .lengths import draw_lengths, log_lengths
 from .samplers import guarded_samplers
 
-MOST_ATTEMPTS = 200_000
+MOST_ATTEMPTS = 50_000
+"""Draws from the prior among which one should have documents of the given lengths."""
 
 
 @dataclass(frozen=True)
