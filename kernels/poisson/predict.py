@@ -7,24 +7,25 @@ from .layers import count_tokens, count_upwards, draw_downwards, draw_exposures,
 
 
 @kernel
-def draw_topics(rng, tokens, documents, scratch, word_topics):
+def draw_topics(rng, tokens, documents, scratch, word_topics, kind):
     """Draw the topics of all tokens, one after the other; those that have none yet are seated."""
     n_topics, weights = documents.r.size, scratch.weights
     for d in range(tokens.group.size):
         enter_document(tokens, scratch, d)
+        own_topics = word_topics[kind[d]]
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             if tokens.topic[i] >= 0:
                 scratch.doc_count[tokens.topic[i]] -= 1
             for k in range(n_topics):
                 in_document = documents.prior[d, k] + scratch.doc_count[k]
-                weights[k] = in_document * word_topics[tokens.words[i], k]
+                weights[k] = in_document * own_topics[tokens.words[i], k]
             tokens.topic[i] = categorical(rng, weights, n_topics)
             scratch.doc_count[tokens.topic[i]] += 1
         leave_document(tokens, scratch, d)
 
 
 @kernel
-def fold_in(rng, tokens, documents, scratch, word_topics, burn_in, sweeps, theta):
+def fold_in(rng, tokens, documents, scratch, word_topics, kind, burn_in, sweeps, theta):
     """Fill `theta` (D, K) with posterior mean proportions of new documents.
 
     Parameters
@@ -35,7 +36,9 @@ def fold_in(rng, tokens, documents, scratch, word_topics, burn_in, sweeps, theta
     documents : LayeredDocuments
         Their layers, from which sampling starts; r and links stay.
     scratch : Scratch
-    word_topics : float (V, K)
+    word_topics : float (G, V, K)
+    kind : int (D,)
+        Which of these are the topics of each document.
     burn_in, sweeps : int
         Gibbs sweeps that are dropped, and those that are averaged.
     theta : float (D, K)
@@ -43,7 +46,7 @@ def fold_in(rng, tokens, documents, scratch, word_topics, burn_in, sweeps, theta
     linked = documents.link[0].copy()  # which nobody reads
     theta[:] = 0.0
     for sweep in range(-burn_in, sweeps):
-        draw_topics(rng, tokens, documents, scratch, word_topics)
+        draw_topics(rng, tokens, documents, scratch, word_topics, kind)
         draw_rates(rng, documents)
         draw_exposures(rng, tokens, documents)
         count_tokens(tokens, documents, scratch)

@@ -14,6 +14,7 @@ from ..contract import (
     Card,
     Design,
     Equation,
+    FrozenTopics,
     Gamma,
     Hyperparameter,
     Latents,
@@ -29,8 +30,7 @@ from ..families.poisson import layered, reference
 from ..families.poisson.family import PoissonFamily
 from ..families.poisson.lengths import highest_log_lengths
 from ..families.poisson.marginal import SimulatedLaw
-from ..families.poisson.predictive import LayeredPredictive
-from ..families.topics import Dirichlet, TopicSide
+from ..families.poisson.predictive import LayeredPredictive, frozen_under
 from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 
@@ -122,8 +122,6 @@ class Gbn(PoissonFamily, FiniteFamily):
     gamma: Hyperparameter = setting(
         Gamma(0.01, 0.01), fixed=2.1, prior=Gamma(6.0, 2.0), reference=2.2, benchmark=1.5
     )
-    c: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.6, prior=Gamma(4.0, 3.0), benchmark=0.1)
-    topics: TopicSide = Dirichlet()
     length_shape: float = option(0.01, small=0.0, benchmark=0.01)
     n_topics: int = option(10, small=2, benchmark=100)
     n_layers: int = 2
@@ -239,7 +237,14 @@ class Gbn(PoissonFamily, FiniteFamily):
     @override
     def predictive(self, latents: Latents, corpus: Corpus) -> LayeredPredictive:
         """See `Model.predictive`: a new document has layers of its own."""
-        return LayeredPredictive(self, super().frozen_topics(latents, corpus).words, latents)
+        return LayeredPredictive(self, self.frozen_topics(latents, corpus).words, latents)
+
+    @override
+    def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
+        """See `Model.frozen_topics`; the prior is approximated by that of the mean document."""
+        alpha = self.document_prior(latents, corpus)[:, :-1]
+        prior = alpha.mean(axis=0) if len(alpha) else np.full(self.n_topics, 1.0 / self.n_topics)
+        return frozen_under(self, prior, latents, corpus)
 
     @override
     def quantities(

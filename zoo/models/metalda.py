@@ -16,6 +16,7 @@ from ..corpus import Corpus
 from ..families.lda.family import FiniteFamily
 from ..families.poisson import reference
 from ..families.poisson.marginal import SimulatedLaw
+from ..families.poisson.predictive import frozen_under
 from ..families.poisson.samplers import guarded_samplers
 from ..families.scaling.labels import Column, Labelled, columns_of, distinct_rows, label_matrix
 from ..families.topic_sides import TOPIC_SIDES
@@ -201,13 +202,7 @@ class Metalda(TwoSidedModel, FiniteFamily):
     @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`; new documents have no labels."""
-        words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
-        prior = np.exp(latents["log_weight"][:1])
-        if len(words) > 1:
-            return FrozenTopics(words, np.repeat(prior, len(words), axis=0))
-        concentration = self.word_concentration(latents, corpus)
-        known = None if concentration is None else concentration[: self.n_topics]
-        return FrozenTopics(words[0], prior, concentration=known)
+        return frozen_under(self, np.exp(latents["log_weight"][0]), latents, corpus)
 
     @override
     def quantities(

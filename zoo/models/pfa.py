@@ -11,15 +11,13 @@ from scipy.special import gammaln
 
 from ...kernels.poisson import documents
 from ...kernels.toolbox.sides import State
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Room
+from ..contract import Card, Design, Equation, Latents, Room
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.hdp.sticks import GrowingSticks, seat_tokens
 from ..families.poisson import marginal, reference
 from ..families.poisson.family import PoissonFamily, draw_log_mass
 from ..families.poisson.lengths import highest_log_lengths
-from ..families.topics import Dirichlet, TopicSide
-from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 from ..toolbox.enumeration import restricted_growth_strings
 from ..toolbox.laws import by_first_appearance
@@ -102,12 +100,6 @@ class Pfa(PoissonFamily):
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "mass", "gamma", "c")
     stan_program: ClassVar[str] = "pfa"
 
-    gamma: Hyperparameter = setting(
-        Gamma(0.01, 0.01), fixed=1.1, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
-    )
-    c: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.6, prior=Gamma(4.0, 3.0), benchmark=0.1)
-    topics: TopicSide = Dirichlet()
-    length_shape: float = option(0.01, small=0.9, benchmark=0.01)
     n_topics: int = 0
 
     def __post_init__(self):

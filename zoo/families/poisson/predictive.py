@@ -11,6 +11,7 @@ from ....kernels.toolbox import foldin, sides
 from ...contract import Latents
 from ...corpus import Corpus
 from ...predictive import FrozenTopics, Predictive
+from ..collapsed import CollapsedTopicModel
 from .layered import draw_documents
 from .lengths import highest_log_lengths, log_lengths
 
@@ -25,8 +26,8 @@ class LayeredPredictive(Predictive):
     Attributes
     ----------
     model : Gbn
-    words : float (K, V)
-        Word distribution of each topic.
+    words : float (K, V) or (G, K, V)
+        Word distribution of each topic, by group where topics differ between groups.
     latents : Latents
         ``r``, ``link``, ``gamma``, ``c``.
     """
@@ -37,7 +38,8 @@ class LayeredPredictive(Predictive):
 
     @override
     def check(self, documents: Corpus) -> None:
-        FrozenTopics(self.words, np.ones((1, len(self.words)))).check(documents)
+        n_groups, n_topics = (1, len(self.words)) if self.words.ndim == 2 else self.words.shape[:2]
+        FrozenTopics(self.words, np.ones((n_groups, n_topics))).check(documents)
 
     @override
     def log_completion(
@@ -45,7 +47,15 @@ class LayeredPredictive(Predictive):
     ) -> np.ndarray:
         """Predict by mean proportions of Gibbs sweeps over topics and layers of the observed part."""
         theta = self.proportions(observed, rng, burn_in=burn_in, sweeps=sweeps)
-        return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], self.words.T[rest.words]))
+        word_topics, kind = self._word_topics(rest)
+        of_tokens = word_topics[kind[rest.doc_of], rest.words]
+        return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], of_tokens))
+
+    def _word_topics(self, documents: Corpus) -> tuple[np.ndarray, np.ndarray]:
+        """Word probabilities (G, V, K), and which of these are those of each document, int (D,)."""
+        words = self.words.reshape(-1, *self.words.shape[-2:])
+        kind = documents.group_of_doc if len(words) > 1 else np.zeros(documents.n_documents, np.int64)
+        return np.ascontiguousarray(words.transpose(0, 2, 1)), kind.astype(np.int64)
 
     def proportions(
         self, documents: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
@@ -61,23 +71,22 @@ class LayeredPredictive(Predictive):
         )
         unseated = np.full(documents.n_tokens, -1)
         tokens = sides.tokens_of(documents.words, documents.doc_ptr, np.arange(n), unseated)
-        theta = np.empty((n, len(self.words)))
-        word_topics = np.ascontiguousarray(self.words.T)
-        predict.fold_in(
-            rng, tokens, side, sides.scratch(len(self.words)), word_topics, burn_in, sweeps, theta
-        )
+        word_topics, kind = self._word_topics(documents)
+        theta = np.empty((n, side.r.size))
+        scratch = sides.scratch(side.r.size)
+        predict.fold_in(rng, tokens, side, scratch, word_topics, kind, burn_in, sweeps, theta)
         return theta
 
     @override
     def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
         """Estimate from the left to the right; each particle has layers of its own, given the length."""
-        word_topics = np.ascontiguousarray(self.words.T)
+        word_topics, kind = self._word_topics(documents)
         log_p = np.empty(documents.n_documents)
         for d, (start, end) in enumerate(zip(documents.doc_ptr[:-1], documents.doc_ptr[1:], strict=True)):
             words = documents.words[start:end]
             log_conditionals = np.empty((particles, words.size))
             for i, prior in enumerate(self._priors(particles, words.size, rng)):
-                foldin.left_to_right(rng, words, word_topics, prior, log_conditionals[i : i + 1])
+                foldin.left_to_right(rng, words, word_topics[kind[d]], prior, log_conditionals[i : i + 1])
             log_p[d] = logsumexp(log_conditionals.sum(axis=1)) - np.log(particles)
         return log_p
 
@@ -95,3 +104,15 @@ class LayeredPredictive(Predictive):
             log_p = log_lengths(theta.sum(axis=1), np.array(length), shape) - highest
             found = np.concatenate([found, theta[-rng.standard_exponential(n) <= log_p] @ link[0, 0]])
         return np.maximum(found[:n], np.finfo(float).tiny)
+
+
+def frozen_under(
+    model: CollapsedTopicModel, prior: np.ndarray, latents: Latents, corpus: Corpus
+) -> FrozenTopics:
+    """Frozen topics of a fixed number, all new documents having the Dirichlet parameters `prior` (K,)."""
+    words = model.word_probabilities(latents, corpus, np.arange(corpus.n_words))
+    if len(words) > 1:
+        return FrozenTopics(words, np.tile(prior, (len(words), 1)))
+    concentration = model.word_concentration(latents, corpus)
+    known = None if concentration is None else concentration[: prior.size]
+    return FrozenTopics(words[0], prior[None], concentration=known)
