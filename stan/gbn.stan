@@ -29,6 +29,15 @@ vector log_mixed(vector log_theta, array[] vector log_link, int first) {
 }
 
 /**
+ * Log of the weights of the highest layer.
+ */
+vector log_r_of(vector root_log_h, vector root_x, real mass_log_h, real mass_x, real gamma, real c) {
+  int K = num_elements(root_x);
+  return log_mass_of(mass_log_h, mass_x, gamma, c)
+         + log_dirichlet_weights(root_log_h, root_x, root_log_shapes(gamma, K));
+}
+
+/**
  * Log shapes of the theta of layers 2 to S, and in the first D entries of proportions of topics; then log theta
  * itself. Entry D (s - 1) + d is that of document d in layer s.
  */
@@ -95,23 +104,19 @@ parameters {
 transformed parameters {
   real gamma = gamma_is_random ? gamma_random[1] : gamma_given[1];
   real c = c_is_random ? c_random[1] : c_given[1];
-  vector[1] mass_log_shape = floored([log(gamma)]');
-  vector[K] root_log_shape = floored(rep_vector(log(gamma) - log(K), K));
-  real log_mass = log_gamma_of([mass_log_h]', [mass_x]', mass_log_shape)[1] - log(c);
-  vector[K] log_root = log_dirichlet_weights(root_log_h, root_x, root_log_shape);
-  array[2 * n_above + D] vector[K] layers = log_layers(log_mass + log_root,
-                                              log_dirichlet_weights(link_log_h, link_x,
-                                                                    rep_vector(log(link_eta), K)),
-                                              log_rate - log(rate_rate), rates_log_h, rates_x);
 #include topics_transformed_parameters.stan
 }
 model {
+  array[2 * n_above + D] vector[K] layers = log_layers(log_r_of(root_log_h, root_x, mass_log_h, mass_x, gamma, c),
+                                              log_dirichlet_weights(link_log_h, link_x,
+                                                                    rep_vector(log(link_eta), K)),
+                                              log_rate - log(rate_rate), rates_log_h, rates_x);
   array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, layers[1 : D]);
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   c_random ~ gamma(c_given[1], c_given[1 + c_is_random]);
-  root_log_h ~ log_gamma_variate(exp(root_log_shape) + 1);
+  root_log_h ~ log_gamma_variate(exp(root_log_shapes(gamma, K)) + 1);
   root_x ~ exponential(1);
-  [mass_log_h]' ~ log_gamma_variate(exp(mass_log_shape) + 1);
+  [mass_log_h]' ~ log_gamma_variate(exp(floored([log(gamma)]')) + 1);
   mass_x ~ exponential(1);
   for (k in 1 : (S - 1) * K) {
     link_log_h[k] ~ log_gamma_variate(rep_vector(link_eta + 1, K));
@@ -134,11 +139,19 @@ model {
 #include topics_model.stan
 }
 generated quantities {
-  real mass = exp(log_mass);
-  vector[K] root = exp(log_root);
+  real mass = exp(log_mass_of(mass_log_h, mass_x, gamma, c));
+  vector[K] root = exp(log_dirichlet_weights(root_log_h, root_x, root_log_shapes(gamma, K)));
   array[(S - 1) * K] vector[K] link = exp(log_dirichlet_weights(link_log_h, link_x, rep_vector(log(link_eta), K)));
   vector[n_above] rate = exp(log_rate - log(rate_rate));
-  array[n_above] vector[K] rates = exp(layers[n_above + D + 1 : 2 * n_above + D]);
-  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, layers[1 : D]));
+  array[n_above] vector[K] rates;
+  array[D] vector[K] theta;
+  {
+    array[2 * n_above + D] vector[K] layers = log_layers(log_r_of(root_log_h, root_x, mass_log_h, mass_x, gamma, c),
+                                                log_dirichlet_weights(link_log_h, link_x,
+                                                                      rep_vector(log(link_eta), K)),
+                                                log_rate - log(rate_rate), rates_log_h, rates_x);
+    rates = exp(layers[n_above + D + 1 : 2 * n_above + D]);
+    theta = exp(log_dirichlet_weights(theta_log_h, theta_x, layers[1 : D]));
+  }
 #include topics_generated_quantities.stan
 }

@@ -48,25 +48,23 @@ parameters {
 transformed parameters {
   real gamma = gamma_is_random ? gamma_random[1] : gamma_given[1];
   real c = c_is_random ? c_random[1] : c_given[1];
-  vector[1] mass_log_shape = floored([log(gamma)]');
-  vector[K] root_log_shape = floored(rep_vector(log(gamma) - log(K), K));
-  real log_mass = log_gamma_of([mass_log_h]', [mass_x]', mass_log_shape)[1] - log(c);
-  vector[K] log_root = is_limited ? log_dirichlet_weights(root_log_h, root_x, root_log_shape)
-                                  : log_softmax(sticks);
 #include topics_transformed_parameters.stan
 }
 model {
+  real log_mass = log_mass_of(mass_log_h, mass_x, gamma, c);
+  vector[K] log_root = is_limited ? log_dirichlet_weights(root_log_h, root_x, root_log_shapes(gamma, K))
+                                  : log_softmax(sticks);
   vector[K] theta_log_shape = floored(log_mass + log_root);
   array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   c_random ~ gamma(c_given[1], c_given[1 + c_is_random]);
   if (is_limited) {
-    root_log_h ~ log_gamma_variate(exp(root_log_shape) + 1);
+    root_log_h ~ log_gamma_variate(exp(root_log_shapes(gamma, K)) + 1);
     root_x ~ exponential(1);
   } else {
     sticks ~ stick_weights(gamma);
   }
-  [mass_log_h]' ~ log_gamma_variate(exp(mass_log_shape) + 1);
+  [mass_log_h]' ~ log_gamma_variate(exp(floored([log(gamma)]')) + 1);
   mass_x ~ exponential(1);
   doc_lengths ~ lengths(rep_vector(exp(log_mass), D), length_shape);
   for (d in 1 : D) {
@@ -76,8 +74,15 @@ model {
 #include topics_model.stan
 }
 generated quantities {
-  real mass = exp(log_mass);
-  vector[K] root = exp(log_root);
-  array[D] vector[K] theta = exp(log_dirichlet_weights(theta_log_h, theta_x, floored(log_mass + log_root)));
+  real mass = exp(log_mass_of(mass_log_h, mass_x, gamma, c));
+  vector[K] root;
+  array[D] vector[K] theta;
+  {
+    vector[K] log_root = is_limited ? log_dirichlet_weights(root_log_h, root_x, root_log_shapes(gamma, K))
+                                    : log_softmax(sticks);
+    vector[K] log_shape = floored(log_mass_of(mass_log_h, mass_x, gamma, c) + log_root);
+    root = exp(log_root);
+    theta = exp(log_dirichlet_weights(theta_log_h, theta_x, log_shape));
+  }
 #include topics_generated_quantities.stan
 }

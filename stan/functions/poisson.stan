@@ -12,3 +12,17 @@ real lengths_lpmf(array[] int doc_lengths, vector mass, real shape) {
   }
   return total;
 }
+
+/**
+ * Log of the mass of all topics, Gamma(gamma, rate c), of the two variables that make a gamma variate.
+ */
+real log_mass_of(real log_h, real x, real gamma, real c) {
+  return log_gamma_of([log_h]', [x]', floored([log(gamma)]'))[1] - log(c);
+}
+
+/**
+ * Log shapes of the shares of K topics in that mass.
+ */
+vector root_log_shapes(real gamma, int K) {
+  return floored(rep_vector(log(gamma) - log(K), K));
+}
