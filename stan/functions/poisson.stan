@@ -7,7 +7,8 @@ real lengths_lpmf(array[] int doc_lengths, vector mass, real shape) {
   if (shape > 0) {
     for (d in 1 : size(doc_lengths)) {
       int n = doc_lengths[d];
-      total += lbeta(shape + n, shape + mass[d]) + lgamma(mass[d] + n) - lgamma(mass[d]);
+      real m = fmax(mass[d], exp(-300)); // as the shapes are floored
+      total += lbeta(shape + n, shape + m) + lgamma(m + n) - lgamma(m);
     }
   }
   return total;

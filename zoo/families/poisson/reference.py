@@ -65,6 +65,9 @@ def see_lengths(mass: Any, doc_lengths: np.ndarray, shape: float) -> None:
     import numpyro
     from jax.scipy.special import gammaln
 
+    from ...toolbox.blocks import LOG_SHAPE_FLOOR
+
+    mass = jnp.maximum(mass, np.exp(LOG_SHAPE_FLOOR))
     if shape > 0.0:  # JAX's own betaln has seven digits where its arguments are about ten
         log_beta = gammaln(shape + mass) - gammaln(2.0 * shape + doc_lengths + mass)
         rising = gammaln(mass + doc_lengths) - gammaln(mass)
