@@ -18,6 +18,9 @@ DIAGRAMS = {
     "labeled_lda": "α > θ_d > z_di > w_di; r_d > θ_d; η > φ_k > w_di",
     "partially_labeled_lda": "α > θ_d > z_di > w_di; r_d > θ_d; η > φ_k > w_di",
     "dmr": "τ > λ_k > θ_d > z_di > w_di; τ₀ > λ_k; r_d > θ_d; η > φ_k > w_di",
+    "pfa": "γ > r_k > θ_d > z_di > w_di; c > r_k; p_d > θ_d; η > φ_k > w_di",
+    "metalda": "λ_k > θ_d > z_di > w_di; f_d > θ_d; η > φ_k > w_di",
+    "gbn": "γ > r_k > θ²_d > θ_d > z_di > w_di; c > r_k; c³_d > θ²_d; Φ_k > θ_d; p_d > θ_d; η > φ_k > w_di",
     "sparse_transfer": "α > b_ck > θ_cd > z_cdi > w_cdi; ε > ψ_ck > θ_cd; γ_k > φ_ck > θ_cd; η > β_k > w_cdi",
     "focused": "α > π_k > b_dk > θ_d > z_di > w_di; γ > φ_k > θ_d; η > β_k > w_di",
     "cclda": "α_g > θ_gd > z_gdi > s_gdi > w_gdi; ψ_gk > s_gdi; δ > σ_gk > w_gdi; η > φ_k > w_gdi",
@@ -34,7 +37,7 @@ DIAGRAMS = {
 """Arrows of each model; a model that has none here has a page without a diagram."""
 
 PLATES = {"g": "groups", "c": "groups", "d": "documents", "i": "tokens", "k": "topics"}
-OBSERVED, GIVEN = {"w"}, {"P", "r"}
+OBSERVED, GIVEN = {"w"}, {"P", "r", "f"}
 RADIUS, ACROSS, DOWN, MARGIN = 19, 92, 78, 12
 
 type Places = dict[str, tuple[int, int]]

@@ -40,7 +40,9 @@ MICRO = Corpus(
 EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
 """Values in place of those of the settings, at which a hyperparameter is what it seldom is."""
 
-LENGTHS_ARE_DATA = {"sparse_transfer", "focused", "icd"}
+LENGTHS_ARE_DATA = {
+    "sparse_transfer", "focused", "icd", "pfa", "pfa with pitman-yor topics", "pfa of three topics",
+}  # fmt: skip
 
 OPTIONS = {
     f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
@@ -51,6 +53,8 @@ OPTIONS = {
     "lda with belief-network topics of two layers": ("lda", {"topics": "belief-network", "layers": 2}),
     "hdsp of three topics": ("hdsp", {"n_topics": 3}),
     "whdsp of three topics": ("whdsp", {"n_topics": 3}),
+    "pfa of three topics": ("pfa", {"n_topics": 3}),
+    "gbn of three layers": ("gbn", {"n_layers": 3}),
 }
 """All combinations of documents and topics, and a form that a setting makes: names of what `make` makes."""
 

@@ -73,7 +73,7 @@ MODELS = [
     f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations() if topics != "belief-network"
 ] + [
     "lda/asymmetric", "lda/belief-network:1", "lda/belief-network:2", "was/forward",
-    "ordered_sbp/forward",
+    "ordered_sbp/forward", "pfa/limited", "gbn/deep",
 ]  # fmt: skip
 
 
@@ -84,6 +84,10 @@ def make(name):
         return bnpzoo.get(model_id, symmetric=False)
     if form == "forward":
         return bnpzoo.get(model_id, forward=True)
+    if form == "limited":
+        return bnpzoo.get(model_id, n_topics=3)
+    if form == "deep":
+        return bnpzoo.get(model_id, n_layers=3)
     topics, _, layers = form.partition(":")
     return bnpzoo.get(model_id, topics=topics or None, **({"layers": int(layers)} if layers else {}))
 

@@ -103,7 +103,7 @@ def test_a_sign_in_a_function_of_stan_voids_the_agreement_of_the_references_that
         key
         for key, case in cases().items()
         if key[1] == "reference"
-        and case.model_as_told().require_reference().stan_program in ("hdp", "mt_hdp", "hdsp")
+        and case.model_as_told().require_reference().stan_program in ("hdp", "mt_hdp", "hdsp", "pfa")
     }
     assert users
     assert voided(("stan/functions/sticks.stan", "+", "-")) == users

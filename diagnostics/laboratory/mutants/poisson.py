@@ -1,0 +1,195 @@
+"""Deliberately wrong kernels of Poisson factor analysis, MetaLDA and belief networks; see `registry`."""
+
+from typing import Any
+
+from ....zoo.families.poisson.family import PoissonFamily
+from ....zoo.models.gbn import Gbn
+from ....zoo.models.metalda import Metalda
+from ....zoo.models.pfa import Pfa
+from ..patched import Change, Mutant
+
+FIXED = {"n_topics": 3}
+RATES_FIRST = """\
+    draw_rates(rng, documents)
+    draw_exposures(rng, tokens, documents)
+    count_tokens(tokens, documents, scratch)
+    linked = np.empty(documents.link.shape[1:])
+    for s in range(documents.theta.shape[0]):
+        linked[:] = 0.0
+        count_upwards(rng, documents, s, linked)
+        draw_links(rng, documents, s, linked)
+    draw_r(rng, documents)
+"""
+R_FIRST = "".join([*RATES_FIRST.splitlines(True)[2:], *RATES_FIRST.splitlines(True)[:2]])
+
+
+def _mutant(
+    name: str, file: str, find: str, replace: str, about: str, concerns: Any = Pfa, **requires: Any
+) -> Mutant:
+    change = Change(f"poisson/{file}.py", find, replace)
+    return Mutant(f"poisson-{name}", (concerns,), change, about, requires=requires)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    _mutant(
+        "gamma-before-weights", "weights",
+        "gamma_prior[1] + math.log1p(exposure / c[0])",
+        "gamma_prior[1] + exposure / c[0]",
+        "the rate of gamma has the exposure as if no weights were integrated out",
+        PoissonFamily,
+    ),
+    _mutant(
+        "tables-of-all-topics", "weights",
+        "crt(rng, tables[k], gamma[0] / n_fixed)",
+        "crt(rng, tables[k], gamma[0])",
+        "tables of a topic at the root are drawn with gamma instead of its share of it",
+        **FIXED,
+    ),
+    _mutant(
+        "share-of-all", "weights",
+        "each = gamma[0] / n_fixed if",
+        "each = gamma[0] if",
+        "every weight has all of gamma as its prior shape",
+        **FIXED,
+    ),
+    _mutant(
+        "exposure-forgotten", "weights",
+        "rate = c[0] + exposure",
+        "rate = c[0]",
+        "weights are drawn as if nothing were exposed to them",
+        PoissonFamily,
+    ),
+    _mutant(
+        "length-turned-around", "weights",
+        "-log_beta_variate(rng, shape + length, shape + mass)[1]",
+        "-log_beta_variate(rng, shape + length, shape + mass)[0]",
+        "exposures are -log p instead of -log(1 - p)",
+        PoissonFamily,
+    ),
+    _mutant(
+        "c-without-rest", "weights",
+        "(c_prior[1] + r.sum() + rest[0])",
+        "(c_prior[1] + r.sum())",
+        "c does not see the weight of topics that are not represented",
+        n_topics=0,
+    ),
+    _mutant(
+        "mass-without-rest", "documents",
+        "documents.prior[0, :n_topics].sum() + documents.rest[0]",
+        "documents.prior[0, :n_topics].sum()",
+        "the mass of the documents lacks that of topics that are not represented",
+        n_topics=0,
+    ),
+    _mutant(
+        "dropped-weight-lost", "documents",
+        "            documents.rest[0] += documents.prior[0, k]\n",
+        "            pass\n",
+        "the weights of topics that lost their tokens vanish before exposures are drawn",
+        n_topics=0,
+    ),
+    _mutant(
+        "rest-kept", "documents",
+        "    documents.rest[0] *= math.exp(log_left)\n",
+        "",
+        "the weight of a new topic is not taken off the rest",
+        n_topics=0,
+    ),
+    _mutant(
+        "r-before-rates", "layers",
+        RATES_FIRST,
+        R_FIRST,
+        "p and the rates are drawn after r, with theta that were drawn before it (as in the authors' code)",
+        Gbn,
+    ),
+    _mutant(
+        "exposure-not-compounded", "layers",
+        "math.log1p(documents.exposure[s, d] / documents.rate[s, d])",
+        "documents.exposure[s, d] / documents.rate[s, d]",
+        "the exposure of a layer is that of its mean, the layer below not being integrated out",
+        Gbn,
+    ),
+    _mutant(
+        "tokens-for-tables", "layers",
+        "for _ in range(crt(rng, n, total)):",
+        "for _ in range(n):",
+        "every token is a table of the layer above",
+        Gbn,
+    ),
+    _mutant(
+        "links-forgotten", "layers",
+        "weights[k] = theta[d, k] * link[k, i]",
+        "weights[k] = theta[d, k]",
+        "the topic above a table is drawn without its link to the topic below",
+        Gbn,
+    ),
+    _mutant(
+        "links-not-learnt", "layers",
+        "                    linked[k, i] += 1.0\n",
+        "",
+        "links are drawn from their prior",
+        Gbn,
+    ),
+    _mutant(
+        "rates-from-prior", "layers",
+        "(rate + documents.theta[s, d].sum())",
+        "rate",
+        "rates do not see their theta",
+        Gbn,
+    ),
+    _mutant(
+        "counts-of-tokens", "layers",
+        "shapes + documents.counts[s + 1, d]",
+        "shapes + documents.counts[0, d]",
+        "theta count tokens where the tables of their own layer belong",
+        Gbn,
+    ),
+    _mutant(
+        "guard-dropped", "sweeps",
+        "LEAST_MASS = 1e-3",
+        "LEAST_MASS = 0.0",
+        "documents of next to no mass are swept by differences of sums",
+        Gbn, n_layers=3,
+    ),
+    _mutant(
+        "own-weight-kept", "features",
+        "if features.feature[j] != without:",
+        "if without >= -1:",
+        "the rate of a weight has the whole alpha, the weight itself among it",
+        Metalda,
+    ),
+    _mutant(
+        "last-document", "features",
+        "out[row] += draw_exposure(",
+        "out[row] = draw_exposure(",
+        "of all documents with the same features one alone exposes the weights",
+        Metalda,
+    ),
+    _mutant(
+        "last-row", "features",
+        "shape += tables[row, k]",
+        "shape = documents.weight_prior[0] + tables[row, k]",
+        "of all kinds of documents with a feature one alone counts",
+        Metalda,
+    ),
+    _mutant(
+        "others-forgotten", "features",
+        "math.exp(log_alpha(features, log_weight, row, k, feature)) * exposure[row]",
+        "exposure[row]",
+        "the rate of a weight lacks the weights of the other features",
+        Metalda,
+    ),
+    _mutant(
+        "companion-forgotten", "features",
+        "documents.prior[row].sum(), 0.0)",
+        "documents.prior[row].sum() + 1.0, 0.0)",
+        "Beta(alpha + 1, N) in the place of Beta(alpha, N)",
+        Metalda,
+    ),
+    _mutant(
+        "shape-of-logarithm", "features",
+        "log_gamma_variate(rng, shape) - math.log(rate)",
+        "log_gamma_variate(rng, shape + 1.0) - math.log(rate)",
+        "the shape of a weight is one too large, as if its logarithm had been drawn",
+        Metalda,
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Samplers of Poisson factor analysis and of models whose topics weigh as gamma variables."""

@@ -1,0 +1,127 @@
+"""A sweep whose documents are independent: topics' words are drawn, and documents shared out among threads.
+
+    phi_k ~ Dir(eta + n_k)                          given the tokens' topics
+    p(z_i = k) ∝ (prior_dk + n_dk) phi_kw           one token of a document after the other
+
+What a document draws depends on phi and its prior, and on no other document: exact, however many threads
+there are. Words and documents are cut into parts whose number depends on the corpus alone, each with a
+generator of its own, so that the bits do not depend on the number of threads (``BNPZOO_THREADS``, 1 by
+default) either.
+"""
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..toolbox.jit import kernel
+from ..toolbox.random import log_gamma_variate
+from ..toolbox.sweeps import finish_sweep
+
+MOST_PARTS, TOKENS_OF_PART = 16, 2048
+
+
+@kernel
+def draw_words(rng, topics, first, end, word_topics, mass):
+    """Fill rows `first` to `end` of `word_topics` (V, K) with gamma variables; add them up in `mass` (K,)."""
+    eta = topics.eta[0]
+    for w in range(first, end):
+        word_topics[w] = 0.0
+        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
+            word_topics[w, topics.listed_topic[j]] = topics.listed_count[j]
+        for k in range(mass.size):
+            word_topics[w, k] = math.exp(log_gamma_variate(rng, eta + word_topics[w, k]))
+            mass[k] += word_topics[w, k]
+
+
+@kernel
+def draw_topics(rng, tokens, documents, first, end, word_topics, share):
+    """Draw the topics of documents `first` to `end`; `share` (K,) is 1 / mass of each topic."""
+    n_topics = share.size
+    count, running = np.zeros(n_topics, np.int64), np.empty(n_topics)
+    for d in range(first, end):
+        prior = documents.prior[tokens.group[d]]
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            if tokens.topic[i] >= 0:
+                count[tokens.topic[i]] += 1
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            old, likelihood = tokens.topic[i], word_topics[tokens.words[i]]
+            if old >= 0:
+                count[old] -= 1
+            total = 0.0
+            for k in range(n_topics):
+                total += (prior[k] + count[k]) * share[k] * likelihood[k]
+                running[k] = total
+            u, new = rng.random() * total, 0
+            while new < n_topics - 1 and running[new] <= u:
+                new += 1
+            tokens.topic[i] = new
+            count[new] += 1
+        for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+            count[tokens.topic[i]] = 0
+
+
+@kernel
+def list_words(tokens, topics, first, end):
+    """Recount the lists of words `first` to `end` from the tokens' topics."""
+    topics.n_listed[first:end] = 0
+    for i in range(tokens.words.size):
+        w = tokens.words[i]
+        if first <= w < end:
+            start, last = topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]
+            j = start
+            while j < last and topics.listed_topic[j] != tokens.topic[i]:
+                j += 1
+            if j == last:
+                topics.listed_topic[j] = tokens.topic[i]
+                topics.listed_count[j] = 0
+                topics.n_listed[w] += 1
+            topics.listed_count[j] += 1
+
+
+def parts_of(ptr: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
+    """Cut rows into parts, first and end of each; a row costs as much as a token."""
+    cost = ptr + np.arange(ptr.size)
+    cuts = np.searchsorted(cost, np.linspace(0, cost[-1], n_parts + 1)).clip(0, ptr.size - 1).tolist()
+    return list(pairwise(cuts))
+
+
+def in_threads(function: Callable[..., Any], *parts: Any) -> None:
+    """Call a function that holds no lock on the arguments of each part."""
+    n_threads = int(os.environ.get("BNPZOO_THREADS", "1"))
+    if n_threads == 1 or len(parts[0]) == 1:
+        for arguments in zip(*parts, strict=True):
+            function(*arguments)
+        return
+    with ThreadPoolExecutor(n_threads) as threads:
+        list(threads.map(function, *parts))
+
+
+def parallel_sweep(rng: np.random.Generator, state: Any) -> bool:
+    """One sweep: topics' words, tokens, then the moves of both sides. Mutates `state`; gets through."""
+    tokens, documents, topics, scratch = state
+    n_topics = int(topics.n_topics[0])
+    n_parts = min(MOST_PARTS, 1 + tokens.words.size // TOKENS_OF_PART)
+    seeds = rng.integers(2**63, size=2 * n_parts)
+    rngs = [np.random.Generator(np.random.PCG64(int(seed))) for seed in seeds]
+    of_words, of_documents = parts_of(topics.word_ptr, n_parts), parts_of(tokens.doc_ptr, n_parts)
+    word_topics, masses = np.empty((topics.n_listed.size, n_topics)), np.zeros((n_parts, n_topics))
+
+    def words(own: np.random.Generator, part: tuple[int, int], mass: np.ndarray) -> None:
+        draw_words(own, topics, *part, word_topics, mass)
+
+    in_threads(words, rngs[:n_parts], of_words, masses)
+    share = 1.0 / np.maximum(masses.sum(axis=0), 1e-300)
+
+    def some(own: np.random.Generator, part: tuple[int, int]) -> None:
+        draw_topics(own, tokens, documents, *part, word_topics, share)
+
+    in_threads(some, rngs[n_parts:], of_documents)
+    in_threads(lambda part: list_words(tokens, topics, *part), of_words)
+    topics.total[:] = np.bincount(tokens.topic, minlength=topics.total.size)
+    finish_sweep(rng, tokens, documents, topics, scratch)
+    return True

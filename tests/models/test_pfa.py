@@ -1,0 +1,218 @@
+"""Poisson factor analysis: laws by simulation and by hand, lengths, limits, mutants."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from bnpzoo import Corpus
+from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.mutants.poisson import MUTANTS
+from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
+from bnpzoo.diagnostics.laboratory.subject import ModelSubject
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.families.poisson.lengths import draw_lengths, highest_log_lengths, log_lengths
+from bnpzoo.zoo.models import get
+from bnpzoo.zoo.priors import Gamma
+from scipy import integrate
+from scipy.special import betaln, gammaln
+from scipy.stats import gamma as gamma_law
+
+TOLERANCE = 5.0
+"""Standard errors: with the normal law, a false alarm in any of 12 comparisons has probability 7e-6."""
+
+TWO = Corpus([0, 0, 1, 1, 2, 2], [0, 3, 6], n_words=3)
+HYPER = {"gamma": 1.3, "c": 0.7}
+SHAPE = 0.9
+
+
+def chain(model, corpus, n, seed=1):
+    """States of a chain of `n` sweeps."""
+    rng, kernel = np.random.default_rng(seed), model.kernel()
+    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+    for _ in range(n):
+        state = kernel.step(rng, state)
+        kernel.check(state)
+        yield kernel.snapshot(state)
+
+
+def simulated_law(n, n_topics, seed):
+    """Probability of each assignment of TWO and of its lengths, from simulated weights; and its error."""
+    rng = np.random.default_rng(seed)
+    r = np.maximum(rng.gamma(HYPER["gamma"] / n_topics, size=(n, n_topics)), 1e-300) / HYPER["c"]
+    lengths = 2 * (betaln(SHAPE + 3, SHAPE + r.sum(axis=1)) - betaln(SHAPE, SHAPE))
+    rising = gammaln(r[:, :, None] + np.arange(4)) - gammaln(r)[:, :, None]
+    for z in itertools.product(range(n_topics), repeat=6):
+        log_p = lengths.copy()
+        for words in (z[:3], z[3:]):
+            for k in range(n_topics):
+                log_p += rising[:, k, words.count(k)]
+        yield np.array(z), np.exp(log_p).mean(), np.exp(log_p).std() / np.sqrt(n)
+
+
+def test_law_of_topics_is_that_of_simulated_weights():
+    model = get("pfa", n_topics=2, length_shape=SHAPE, eta=0.5, **HYPER)
+    for z, mean, error in simulated_law(100_000, 2, 0):
+        exact = np.exp(
+            model.log_marginal(z, TWO, HYPER | {"eta": 0.5}) - model.log_words(z, TWO, {"eta": 0.5})
+        )
+        assert abs(mean - exact) < TOLERANCE * error, z
+
+
+def test_lengths_that_are_given_leave_an_hdp_whose_alpha_is_the_mass():
+    model, hdp = get("pfa", length_shape=0.0, **HYPER), get("hdp")
+    for z in ([0, 0, 1, 1, 2, 0], [0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5]):
+        at = np.array(z)
+
+        def density(x, at=at):
+            hyper = {"gamma": HYPER["gamma"], "alpha": np.array(np.exp(x)), "eta": 0.5}
+            of_alpha = gamma_law.pdf(np.exp(x), HYPER["gamma"], scale=1.0 / HYPER["c"]) * np.exp(x)
+            return of_alpha * np.exp(hdp.log_marginal(at, TWO, hyper))
+
+        expected = integrate.quad(density, -30.0, 8.0, limit=200)[0]
+        assert np.exp(model.log_marginal(at, TWO, HYPER | {"eta": 0.5})) == pytest.approx(expected, rel=1e-6)
+
+
+def test_many_topics_are_the_process():
+    """Of K topics, the probability of a partition is that of all labels that say it, to order 1 / K."""
+    process = get("pfa", length_shape=SHAPE, **HYPER)
+    z, hyper = np.array([0, 0, 1, 1, 2, 0]), HYPER | {"eta": 0.5}
+    exact = process.log_marginal(z, TWO, hyper)
+    gaps = []
+    for n_topics in (400, 800):
+        finite = get("pfa", length_shape=SHAPE, n_topics=n_topics, **HYPER).log_marginal(z, TWO, hyper)
+        labels = np.sum(np.log(n_topics - np.arange(3)))
+        gaps.append(finite + labels - exact)
+    assert abs(gaps[1]) < 2e-4
+    assert gaps[0] / gaps[1] == pytest.approx(2.0, rel=0.1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_lengths_are_drawn_from_their_law(n):
+    mass, shape, draws = 2.5, 3.0, 40_000
+    p = np.exp(log_lengths(np.array(mass), np.array(n), shape) - gammaln(n + 1.0))
+    found = np.mean(draw_lengths(np.full(draws, mass), shape, np.random.default_rng(n)) == n)
+    assert abs(found - p) < TOLERANCE * np.sqrt(p * (1 - p) / draws)
+
+
+@pytest.mark.parametrize("shape", [0.0, 0.01, SHAPE, 40.0])
+@pytest.mark.parametrize("lengths", [(0, 0), (1,), (4, 1, 0, 3, 2), (1, 80)])
+def test_no_mass_makes_lengths_likelier_than_the_bound(shape, lengths):
+    bound = highest_log_lengths(lengths, shape)
+    mass = np.exp(np.random.default_rng(0).uniform(-30.0, 30.0, 2000))
+    found = log_lengths(mass[:, None], np.array(lengths), shape).sum(axis=1).max()
+    assert found <= bound
+    assert bound - found < 0.2 or found < -10.0 or shape == 0.01  # which is flat far beyond these masses
+
+
+def test_weights_given_lengths_are_those_whose_lengths_match():
+    """Rejection on the probability of the lengths, against rejection on lengths that are drawn."""
+    model = get("pfa", n_topics=2, length_shape=3.0, **HYPER)
+    rng, design = np.random.default_rng(0), Design(np.array([2, 1]), 1)
+    given = [model.simulate(design, rng).latents["r"].sum() for _ in range(3000)]
+    drawn = []
+    while len(drawn) < 300:
+        latents, corpus = model.simulate_lengths(design, rng)
+        if corpus.doc_lengths.tolist() == [2, 1]:
+            drawn.append(latents["r"].sum())
+    error = np.hypot(np.std(given) / np.sqrt(len(given)), np.std(drawn) / np.sqrt(len(drawn)))
+    assert abs(np.mean(given) - np.mean(drawn)) < TOLERANCE * error
+
+
+@pytest.mark.parametrize("n_topics", [0, 2])
+def test_posterior_with_sampled_hyperparameters_is_the_enumerated_one(n_topics):
+    prior = {"gamma": Gamma(6.0, 1.5), "c": Gamma(4.0, 4.0), "eta": Gamma(2.0, 2.0)}
+    model = get("pfa", n_topics=n_topics, length_shape=2.0, **prior)
+    subject = ModelSubject(model, Design.of(TWO))
+    oracle = Oracle.of_model(model, TWO, nodes=16)
+    verdict = agrees_with_oracle(subject, oracle, TWO, draws=4000, false_alarm_rate=1e-5)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize(
+    "hyper", [{"gamma": 1e-6, "c": 1.0}, {"gamma": 1.0, "c": 1e6}, {"gamma": 0.01, "c": 1e-6}]
+)
+@pytest.mark.parametrize("n_topics", [0, 1, 4])
+def test_extreme_weights_are_finite(hyper, n_topics):
+    model = get("pfa", n_topics=n_topics, eta=0.5, **hyper)
+    corpus = Corpus([0, 1, 2, 2], [0, 1, 1, 4], n_words=3)
+    for latents in chain(model, corpus, 50):
+        assert np.isfinite(model.log_joint(latents, corpus))
+        assert all(np.isfinite(x).all() for x in model.quantities(latents, corpus).values())
+
+
+def test_default_priors_start_and_stay_finite():
+    corpus = Corpus(np.arange(40) % 5, np.arange(0, 41, 4), n_words=5)
+    for n_topics in (0, 10):
+        (*_, last) = chain(get("pfa", n_topics=n_topics), corpus, 100)
+        assert last["gamma"] > 1e-3
+
+
+def test_a_corpus_without_tokens_is_a_draw_from_the_prior():
+    model = get("pfa", n_topics=3, length_shape=0.0, gamma=Gamma(3.0, 2.0), c=1.0)
+    corpus = Corpus([], [0, 0, 0], n_words=2)
+    drawn = [float(latents["gamma"]) for latents in chain(model, corpus, 2000)]
+    # no token, no table: draws are independent
+    assert abs(np.mean(drawn) - 1.5) < TOLERANCE * np.sqrt(0.75 / len(drawn))
+
+
+def test_threads_do_not_change_a_bit(monkeypatch):
+    words = np.random.default_rng(0).integers(50, size=9000)
+    corpus = Corpus(words, np.arange(0, 9001, 9), n_words=50)
+    model, ends = get("pfa", n_topics=5), []
+    kernel = model.kernel("parallel")
+    for n_threads in (1, 3):
+        monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
+        rng = np.random.default_rng(1)
+        state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+        for _ in range(4):
+            state = kernel.step(rng, state)
+            kernel.check(state)
+        ends.append(kernel.snapshot(state))
+    for name, value in ends[0].items():
+        np.testing.assert_array_equal(value, ends[1][name], err_msg=name)
+
+
+@pytest.mark.parametrize("value", [-1, 2.5, True])
+def test_a_wrong_number_of_topics_is_named(value):
+    with pytest.raises(ValueError, match="pfa: n_topics: expected a whole number, 0 for no limit"):
+        get("pfa", n_topics=value)
+
+
+def test_lengths_that_nobody_has_are_refused():
+    model = get("pfa", gamma=1e-3, c=1e4, length_shape=50.0)
+    with pytest.raises(ValueError, match=r"pfa: none of .* draws from the prior had .* length_shape=0"):
+        model.simulate(Design(np.array([90, 90, 90]), 2), np.random.default_rng(0))
+
+
+def test_lengths_without_bounds_are_refused():
+    with pytest.raises(ValueError, match="length_shape: expected a larger one than"):
+        draw_lengths(np.ones(50), 0.001, np.random.default_rng(0))
+
+
+DYING = [
+    ("tables-of-all-topics", 3),
+    ("share-of-all", 3),
+    ("exposure-forgotten", 0),
+]
+
+
+@pytest.mark.parametrize(("mutant", "n_topics"), DYING)
+def test_mutants_die(mutant, n_topics):
+    options = json.dumps({"n_topics": n_topics})
+    verdict = climb(Case("pfa", "sparse", "sequential", mutant=f"poisson-{mutant}", options=options))
+    assert verdict.status != "passed", verdict
+
+
+def test_right_samplers_live():
+    for n_topics in (0, 3):
+        options = json.dumps({"n_topics": n_topics})
+        for rung in ("joint", "sequential"):
+            verdict = climb(Case("pfa", "sparse", rung, options=options))
+            assert verdict.passed, verdict
+
+
+def test_there_are_enough_mutants():
+    for concerned in ("pfa", "gbn", "metalda"):
+        model = get(concerned)
+        assert sum(isinstance(model, mutant.concerns) for mutant in MUTANTS) >= 6

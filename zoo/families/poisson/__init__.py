@@ -1,0 +1,1 @@
+"""Poisson factor analysis, and document sides whose topics weigh as gamma variables."""

@@ -1,0 +1,30 @@
+"""Samplers of topics under documents whose prior mass can be tiny."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ....kernels.poisson import parallel, sweeps
+from ...contract import Room
+from ..topics import Dirichlet, Sampler, TopicSide, sparse
+
+
+def guarded(room: Room) -> Callable[..., Any]:
+    """Sweep as `sparse`, but dense in documents of little prior mass."""
+    return room(sweeps).guarded_sweep
+
+
+def in_parallel(room: Room) -> Callable[..., Any]:
+    """Sweep with topics' words drawn, and documents in parallel threads."""
+    return room(parallel).parallel_sweep
+
+
+def guarded_samplers(topics: TopicSide) -> Mapping[str, Sampler]:
+    """Samplers of a topic side, its sparse ones guarded; of Dirichlet topics also one in threads."""
+    found = {
+        name: sampler._replace(sweep=guarded) if sampler.sweep is sparse else sampler
+        for name, sampler in topics.samplers.items()
+    }
+    if isinstance(topics, Dirichlet):
+        about = "words of topics are drawn; documents in parallel threads, as BNPZOO_THREADS says"
+        found["parallel"] = Sampler(about, in_parallel, token_step="augmented", opens_topics=False)
+    return found
