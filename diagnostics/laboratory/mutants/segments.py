@@ -338,4 +338,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "a new dish is weighed as if its document were one sentence",
         Icd,
     ),
+    _mutant(
+        "alpha-of-one-document",
+        "buffet",
+        "        out += times[u] * expected_topics(gamma, distinct[u])\n",
+        "        out += expected_topics(gamma, distinct[u])\n",
+        "documents of as many sentences count once where alpha and gamma are drawn",
+        Icd,
+    ),
 )

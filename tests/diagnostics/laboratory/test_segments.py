@@ -20,6 +20,7 @@ SLOWLY = {  # mutants that other rungs than the first find
     "mqr_hdp-owner-without-others": "sequential",
     "mqr_hdp-epsilon-by-shared": "sequential",
     "mqr_hdp-alpha-by-shared": "sequential",
+    "icd-alpha-of-one-document": "sequential",
 }
 
 
