@@ -113,12 +113,15 @@ class Comparison:
         Differences beyond it, in combined MCSE, count as disagreement.
     trouble : dict of str to Trouble
         Of the fits by NUTS that had any.
+    approximations : tuple of str
+        Fits that are no draws from the posterior, whose chains are starts of variational inference.
     """
 
     labels: tuple[str, ...]
     rows: tuple[Row, ...]
     threshold: float
     trouble: Mapping[str, Trouble] = field(default_factory=dict)
+    approximations: tuple[str, ...] = ()
 
     def worst(self, n: int) -> list[Row]:
         """Return the rows to look at first: by verdict, then the largest differences, then R-hat."""
@@ -141,8 +144,17 @@ class Comparison:
         return "inconclusive" if self.count("inconclusive") else "agree"
 
     def headline(self) -> str:
-        """Return the outcome in one or two sentences, and one for each fit in which NUTS had trouble."""
-        return " ".join((self._outcome(), *(f"In {fit}, {it}." for fit, it in self.trouble.items())))
+        """Return the outcome in one or two sentences, and one for each fit not to be taken as it is.
+
+        That is one in which NUTS had trouble, or an approximation.
+        """
+        trouble = (f"In {fit}, {it}." for fit, it in self.trouble.items())
+        not_exact = (
+            f"{fit} is an approximation: that its starts agree does not make it the posterior, and where they "
+            "differ no longer run helps."
+            for fit in self.approximations
+        )
+        return " ".join((self._outcome(), *trouble, *not_exact))
 
     def _outcome(self) -> str:
         fits, n = _enumerated(self.labels), len(self.rows)
@@ -153,7 +165,7 @@ class Comparison:
             return (
                 f"Not enough evidence: for {self.count('inconclusive')} of {n} test quantities of {fits} "
                 f"the chains mix too badly (R-hat above {RHAT_LIMIT:g}, or fewer than {ESS_LIMIT:g} "
-                "effective draws). Draw longer chains."
+                f"effective draws).{'' if self.approximations else ' Draw longer chains.'}"
             )
         worst = max(moving, key=lambda row: row.largest_difference)
         if self.verdict == "disagree":
@@ -237,7 +249,8 @@ def compare(trees: Mapping[str, xr.DataTree] | Sequence[xr.DataTree], threshold:
     seconds = {label: _seconds(tree) for label, tree in trees.items()}
     rows = (_row(name, {label: draws[label][name] for label in draws}, seconds, threshold) for name in first)
     trouble = {label: found for label, tree in trees.items() if (found := Trouble.of(tree))}
-    return Comparison(tuple(trees), tuple(rows), threshold, trouble)
+    approximations = tuple(label for label, tree in trees.items() if "bound" in tree["sample_stats"])
+    return Comparison(tuple(trees), tuple(rows), threshold, trouble, approximations)
 
 
 def labelled(trees: Iterable[xr.DataTree]) -> dict[str, xr.DataTree]:

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from bnpzoo import Corpus, get, sample
+from bnpzoo.diagnostics.compare import compare
 from bnpzoo.diagnostics.heldout import posterior_predictives
 from bnpzoo.zoo.families.scaling.bound import Maths, Points, bound
 from bnpzoo.zoo.families.scaling.mean_field import CORRECTED, stick_slopes, update_scales
@@ -237,3 +238,10 @@ def test_what_it_does_not_take_is_named(arguments, message):
 def test_models_without_it_say_so():
     with pytest.raises(ValueError, match="lda: there is no variational inference; use a kernel"):
         sample(get("lda", n_topics=2), CORPORA["hdsp"], "vi")
+
+
+def test_a_comparison_says_that_it_is_an_approximation():
+    tree = sample(get("hdsp", n_topics=N_TOPICS), CORPORA["hdsp"], "vi", chains=2, tune=5, draws=20, seed=1)
+    headline = compare([tree]).headline()
+    assert "is an approximation" in headline
+    assert "Draw longer chains" not in headline
