@@ -93,8 +93,13 @@ def with_token_first(at: Simulation, model: Model, token: int) -> Simulation:
     first_come = np.argsort(corpus.doc_of != d, kind="stable")
     order = np.concatenate([[token], first_come[first_come != token]])
     of_tokens = ["z", *(name for name, axes in model.dimensions.items() if axes == ("token",))]
+    of_documents = {
+        name: np.take(latents[name], documents, axes.index("document"))
+        for name, axes in model.dimensions.items()
+        if "document" in axes and name in latents
+    }
     return Simulation(
-        latents | {name: latents[name][order] for name in of_tokens},
+        latents | {name: latents[name][order] for name in of_tokens} | of_documents,
         replace(corpus.take(documents), words=corpus.words[order]),
     )
 

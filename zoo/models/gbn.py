@@ -93,7 +93,7 @@ class Gbn(PoissonFamily, FiniteFamily):
             Equation(
                 "rates",
                 r"c^{(2)}_d = \frac{1 - p_d}{p_d},\quad p_d \sim \mathrm{Beta}(a, a),\quad "
-                r"c^{(s)}_d \sim \mathrm{Gamma}(e_0, f_0),\ s \ge 3",
+                r"c^{(s)}_d \sim \mathrm{Gamma}(e_0, f_0),\quad s \geq 3",
                 "rates of the gamma variables of a document",
             ),
             Equation(

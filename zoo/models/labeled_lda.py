@@ -41,7 +41,7 @@ class LabeledLda(OwnTopicsFamily):
         bibtex_key="ramage2009labeled",
         equations=equations(
             "Section 3",
-            r"\theta_d \sim \mathrm{Dir}\bigl(\alpha_j : j \in \Lambda_d\bigr)",
+            r"\theta_d \sim \mathrm{Dir}(\alpha_j : j \in \Lambda_d)",
             "proportions of a document over its labels, the set Lambda_d",
         ),
         errata=(

@@ -45,7 +45,7 @@ class PartiallyLabeledLda(OwnTopicsFamily):
         bibtex_key="ramage2011partially",
         equations=equations(
             "Section 3",
-            r"\theta_d \sim \mathrm{Dir}\bigl(\alpha_{j(k)} : j(k) \in \Lambda_d \cup \{0\}\bigr)",
+            r"\theta_d \sim \mathrm{Dir}(\alpha_{j(k)} : j(k) \in \Lambda_d \cup \{0\})",
             "proportions of a document over the topics k of its labels, and the common ones, of label 0",
         ),
         errata=(
