@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN
 from bnpzoo.zoo.contract import Probes
+from bnpzoo.zoo.families.belief_network import network
 from bnpzoo.zoo.models import get
 from scipy import stats
 from scipy.integrate import quad
@@ -31,6 +32,7 @@ class State:
         self.model = model.replaced(**{name: value for name, value in options.items() if name != "topics"})
         self.latents, self.corpus = self.model.simulate(DESIGN, np.random.default_rng(seed))
         self.id, self.is_pitman_yor = model_id, "association" in self.latents
+        self.is_belief_network = "log_links" in self.latents
         self.z, self.words = self.latents["z"].tolist(), self.corpus.words.tolist()
         self.doc = [d for d, n in enumerate(DESIGN.doc_lengths) for _ in range(n)]
         self.group = [int(DESIGN.group[d]) for d in self.doc]
@@ -124,8 +126,56 @@ class State:
                 for where, name in ((shared, "eta"), (own, "delta"))
             ]
             return float((1.0 - share) * of[0] + share * of[1])
-        shapes = [float(x["eta"]) + self.of_seeds(k, v) for v in range(n_words)]
+        shapes = [self.shape(k, v) for v in range(n_words)]
         return (len(self.tokens(z=k, words=w)) + shapes[w]) / (len(self.tokens(z=k)) + sum(shapes))
+
+    def shape(self, k, w):
+        """Dirichlet parameter of word w in topic k."""
+        if self.is_belief_network:
+            return self.mixture(0, k, w)
+        return float(self.latents["eta"]) + self.of_seeds(k, w)
+
+    def links(self, t):
+        """Links of the topics below an upper layer to those in it, the upper ones first."""
+        return np.exp(self.latents["log_links"] if t == 0 else self.latents["log_upper_links"][t - 1])
+
+    def mixture(self, t, j, w):
+        """Of a belief network: what the topics of upper layer t give to word w of topic j below."""
+        topics = self.latents["log_upper_topics"][t]
+        return sum(link * math.exp(topics[k, w]) for k, link in enumerate(self.links(t)[:, j]))
+
+    def of_layers(self):
+        """All test quantities of a belief network's own."""
+        x, upper, words = self.latents, range(self.model.topics.layers - 1), range(DESIGN.n_words)
+        weights, effective, of_popularity, of_links = [self.z.count(k) for k in self.topics], [], [], []
+        for t in upper:
+            beta, popularity = self.links(t), np.exp(x["log_popularity"][t])
+            below = range(beta.shape[1])
+            weights = [sum(weights[j] * b[j] / beta[:, j].sum() for j in below) for b in beta]
+            shares = [m / sum(weights) for m in weights if m > 0.0]
+            effective.append(math.exp(-sum(p * math.log(p) for p in shares)))
+            gammas = stats.gamma(x["layer_mass"][t] / len(popularity), scale=1.0 / x["layer_rate"][t])
+            of_popularity.append(np.mean(gammas.logpdf(popularity) + np.log(popularity)))
+            gammas = stats.gamma(popularity[:, None], scale=1.0 / x["link_rate"][t])
+            of_links.append(np.mean(gammas.logpdf(beta) + np.log(beta)))
+        topics = np.exp(x["log_upper_topics"])
+        fits = [
+            np.mean(
+                [
+                    sum(topics[t, j, w] * self.mixture(t + 1, j, w) for w in words) / b
+                    for j, b in enumerate(sums)
+                ]
+            )
+            for t in upper[:-1]
+            for sums in [self.links(t + 1).sum(axis=0)]
+        ]
+        return {
+            "upper_topics": effective,
+            "popularity_density": of_popularity,
+            "link_density": of_links,
+            "upper_focus": [np.mean([sum(p * p for p in topic) for topic in topics[t]]) for t in upper],
+            "upper_fit": fits,
+        }
 
     def of_seeds(self, k, w):
         """What is added to eta for a word of a topic."""
@@ -171,11 +221,15 @@ class State:
             eta, where = float(x["eta"]), ("shared", k)
             if self.id == "cclda" and x["own"][i]:
                 eta, where = float(x["delta"]), (self.group[i], k)
-            extra = [self.of_seeds(k, v) for v in range(DESIGN.n_words)]
-            total = DESIGN.n_words * eta + sum(extra)
-            out += math.log((seen[where, w] + eta + extra[w]) / (seen[where] + total))
+            if self.id == "cclda":
+                shapes = [eta] * DESIGN.n_words
+            else:
+                shapes = [self.shape(k, v) for v in range(DESIGN.n_words)]
+            out += math.log((seen[where, w] + shapes[w]) / (seen[where] + sum(shapes)))
             seen[where, w] += 1
             seen[where] += 1
+        if self.is_belief_network:
+            out += network.log_density(x)  # tests of the family have its value
         return out
 
     def log_topics(self):
@@ -240,6 +294,8 @@ class State:
             "topic_entropy": [self.entropy(d) for d in PROBES.documents],
             "predictive": [self.predictive(d, w) for d, w in PROBES.cells],
         }
+        if self.is_belief_network:
+            out |= self.of_layers()
         if self.is_pitman_yor:
             out["n_tables"] = sum(v >= 0 for v in x["association"])
         if self.id == "cclda":
