@@ -149,15 +149,16 @@ class State:
         x, upper, words = self.latents, range(self.model.topics.layers - 1), range(DESIGN.n_words)
         weights, effective, of_popularity, of_links = [self.z.count(k) for k in self.topics], [], [], []
         for t in upper:
-            beta, popularity = self.links(t), np.exp(x["log_popularity"][t])
+            beta, popularity = self.links(t), x["log_popularity"][t]
             below = range(beta.shape[1])
             weights = [sum(weights[j] * b[j] / beta[:, j].sum() for j in below) for b in beta]
             shares = [m / sum(weights) for m in weights if m > 0.0]
             effective.append(math.exp(-sum(p * math.log(p) for p in shares)))
-            gammas = stats.gamma(x["layer_mass"][t] / len(popularity), scale=1.0 / x["layer_rate"][t])
-            of_popularity.append(np.mean(gammas.logpdf(popularity) + np.log(popularity)))
-            gammas = stats.gamma(popularity[:, None], scale=1.0 / x["link_rate"][t])
-            of_links.append(np.mean(gammas.logpdf(beta) + np.log(beta)))
+            log_links = x["log_links"] if t == 0 else x["log_upper_links"][t - 1]
+            law = stats.loggamma(x["layer_mass"][t] / len(popularity))
+            of_popularity.append(np.mean(law.logpdf(popularity + np.log(x["layer_rate"][t]))))
+            law = stats.loggamma(np.exp(popularity)[:, None])
+            of_links.append(np.mean(law.logpdf(log_links + np.log(x["link_rate"][t]))))
         topics = np.exp(x["log_upper_topics"])
         fits = [
             np.mean(

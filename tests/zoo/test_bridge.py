@@ -60,8 +60,9 @@ def shapes_of(program):
 
 def point(model, program, rng):
     """Values of all sample sites."""
-    priors, out = model.hyperparameters(), {}
-    for name, shape in shapes_of(program).items():
+    priors, out, shapes = model.hyperparameters(), {}, shapes_of(program)
+    scale = 0.02 if "popularity_x" in shapes else 1.0  # or layers upon layers of tiny shapes leave no word
+    for name, shape in shapes.items():
         if name in priors:
             out[name] = np.asarray(priors[name].draw(rng, shape or None))
         elif name == "shape":
@@ -69,7 +70,7 @@ def point(model, program, rng):
         elif name == "log_sticks":
             out[name] = -rng.exponential(1.0, shape)
         elif name.endswith("_x"):
-            out[name] = rng.exponential(1.0, shape)
+            out[name] = rng.exponential(scale, shape)
         else:
             out[name] = rng.normal(size=shape)
     return out
@@ -166,11 +167,16 @@ def bridge(model, values, sites):
             prior = np.broadcast_to(values["alpha"][group, None], (n_documents, n_topics))
     theta = Shares.of(values, "theta", prior)
     fixed += theta.log_density
-    is_pitman_yor = "phi_stable" in values
-    if is_pitman_yor:
+    is_belief_network = "popularity_x" in values
+    has_own_law = is_belief_network or "phi_stable" in values  # which is seen to in tests of these families
+    if is_belief_network:
+        own = [site for site in values if site not in hyper and not site.startswith("theta")]
+        fixed += sum(float(np.sum(sites[site]["fn"].log_prob(values[site]))) for site in own)
+        log_phi = np.repeat(np.log(sites["phi"]["value"])[None], n_groups, 0)
+    elif has_own_law:
         fixed += Shares.of(values, "phi0", values["eta"]).log_density
         fixed += float(np.sum(sites["phi_stable"]["fn"].log_prob(values["phi_stable"])))
-        log_phi = np.log(sites["phi"]["value"])  # its law is seen to in tests of the family
+        log_phi = np.log(sites["phi"]["value"])
     else:
         phi = Shares.of(values, "phi", values["eta"] + of_seeds(model, n_topics, n_words))
         fixed += phi.log_density
@@ -183,7 +189,7 @@ def bridge(model, values, sites):
         z = k + n_topics * group[doc] if model_id == "group_lda" else k
         at = latents | {"z": z}
         out = theta.tilt(tally((n_documents, n_topics), doc, k))
-        if is_pitman_yor:
+        if has_own_law:
             out += model.log_assignments(at, corpus) + log_phi[group[doc], k, words].sum()
         elif model_id == "group_lda":
             out += model.log_assignments(at, corpus) + model.log_likelihood(at, corpus)
