@@ -120,7 +120,9 @@ def test_every_stan_program_finds_its_topic_side(side):
         "",
         "group_lda",
     }
-    assert programs == {"lda", "hdp", "mt_hdp", "lda_of_groups", "hdsp", "pfa", "metalda", "gbn"}
+    assert programs == {
+        "lda", "hdp", "mt_hdp", "lda_of_groups", "hdsp", "labeled_lda", "dmr", "pfa", "metalda", "gbn",
+    }  # fmt: skip
     for program in programs:
         text = program_text(program, (side.stan_folder,))
         assert "#include" not in text
