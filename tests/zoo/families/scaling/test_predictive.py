@@ -139,7 +139,7 @@ def test_what_cannot_be_predicted_is_named(fit):
     with pytest.raises(ValueError, match="prior: expected uniform or empirical, found 'flat'"):
         predict_labels(tree, corpus, "kind", prior="flat")
     other = sample(get("lda", n_topics=2), corpus, chains=1, tune=2, draws=4, keep=2)
-    with pytest.raises(ValueError, match=r"expected a fit of a model with labels \(hdsp, .*\), found one of lda"):
+    with pytest.raises(ValueError, match=r"expected a fit of a model with labels \(hdsp, .*found one of lda"):
         predict_labels(other, corpus, "kind")
     none = sample(get("hdsp", n_topics=2), corpus, chains=1, tune=2, draws=4, keep=0)
     with pytest.raises(ValueError, match=r"expected a fit that holds latents, found none \(keep=0\)"):
