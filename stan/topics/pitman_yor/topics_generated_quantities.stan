@@ -10,7 +10,7 @@
     for (g in 1 : G) {
       array[V + 1] int first = row_ptr[(g - 1) * V + 1 : g * V + 1];
       for (k in 1 : K) {
-        vector[V] log_base = log_transformed(log_phi0[base[g], k], first, column, log_weight);
+        vector[V] log_base = log_transformed(log_phi0[base[g], k], first, column, log_association);
         vector[V] log_s = log_stable(phi_stable[g, k], log_base, a);
         phi_log_total[g, k] = log_sum_exp(log_s);
         phi[g, k] = exp(log_s - phi_log_total[g, k]);

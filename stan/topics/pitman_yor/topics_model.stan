@@ -16,7 +16,7 @@
   for (g in 1 : G) {
     array[V + 1] int first = row_ptr[(g - 1) * V + 1 : g * V + 1];
     for (k in 1 : K) {
-      vector[V] log_base = log_transformed(log_phi0[base[g], k], first, column, log_weight);
+      vector[V] log_base = log_transformed(log_phi0[base[g], k], first, column, log_association);
       vector[V] log_s = log_stable(phi_stable[g, k], log_base, a);
       real log_total = log_sum_exp(log_s);
       phi_stable[g, k] ~ tilted_stable(log_total, a, b[k]);

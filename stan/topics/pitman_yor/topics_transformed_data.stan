@@ -1,1 +1,1 @@
-  vector[n_associations] log_weight = log(weight);
+  vector[n_associations] log_association = log(weight);
