@@ -68,7 +68,7 @@ class Dmr(LabelledFamily):
         equations=(
             Equation(
                 "Section 3",
-                r"\alpha_{dk} = \exp(x_d^\top \lambda_k),\quad \theta_d \sim \mathrm{Dir}(\alpha_d)",
+                r"\alpha_{dk} = \exp(\sum_j x_{dj} \lambda_{jk}),\quad \theta_d \sim \mathrm{Dir}(\alpha_d)",
                 "proportions of a document with features x",
             ),
             Equation(

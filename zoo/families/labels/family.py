@@ -14,6 +14,7 @@ from ...contract import Design, FrozenTopics, Latents
 from ...corpus import Corpus
 from ...toolbox.draws import draw_categorical, draw_dirichlet
 from ..lda.family import BYTES_A_TOPIC, MOST_TOPICS
+from ..poisson.predictive import frozen_under
 from ..scaling.labels import Column, Labelled, columns_of, distinct_rows, label_matrix
 from ..topic_sides import TOPIC_SIDES
 from ..topics import TopicSide
@@ -131,14 +132,8 @@ class LabelledFamily(TwoSidedModel):
     @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`: of documents without labels."""
-        words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
-        prior = self.prior_of(latents, sparse.csr_array((1, len(self.columns(corpus)))))
-        if len(words) > 1:
-            return FrozenTopics(words, np.array(np.broadcast_to(prior, (len(words), prior.shape[1]))))
-        concentration = self.word_concentration(latents, corpus)
-        if concentration is not None:
-            concentration = concentration[: prior.shape[1]]
-        return FrozenTopics(words[0], prior, concentration=concentration)
+        (prior,) = self.prior_of(latents, sparse.csr_array((1, len(self.columns(corpus)))))
+        return frozen_under(self, prior, latents, corpus)
 
     @override
     def predictive(self, latents: Latents, corpus: Corpus) -> LabelledPredictive:
