@@ -7,8 +7,8 @@ from typing import Any, override
 import numpy as np
 
 from ...corpus import Corpus
+from ...corpus.labels import Column, distinct_rows, label_matrix
 from ...predictive import FrozenTopics, Predictive
-from ..scaling.labels import Column, distinct_rows, label_matrix
 
 
 @dataclass(frozen=True)
