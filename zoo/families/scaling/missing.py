@@ -1,0 +1,179 @@
+"""Labels that are not known: which questions they ask, and how probable answers are."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...corpus.labels import Column, Labelled, distinct_rows, label_matrix
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Questions about the labels of documents, and what is known.
+
+    A question is which category a document has, or whether it has a label of a set.
+
+    Attributes
+    ----------
+    document : int (M,)
+        Of each question, in order.
+    row : int (M,)
+        Of each question, among the rows of labels.
+    ptr : int (M + 1,)
+        Question i is about the labels ``label[ptr[i]:ptr[i + 1]]``.
+    label : int (n,)
+    may_be_none : int (M,)
+        1 where the first answer is that the document has the label not; else 0.
+    n_known : int (J,)
+        Documents that are known to have each label.
+    n_documents : int
+    rows : sparse float (R, J)
+        Rows of labels, with an entry for every label of a question, which is zero.
+    of_document : int (D,)
+        Row of each document; one with questions has a row of its own.
+    entry : int (n,)
+        Place of each label of a question among the entries of the rows.
+    """
+
+    document: np.ndarray
+    row: np.ndarray
+    ptr: np.ndarray
+    label: np.ndarray
+    may_be_none: np.ndarray
+    n_known: np.ndarray
+    n_documents: int
+    rows: Any
+    of_document: np.ndarray
+    entry: np.ndarray
+
+    @property
+    def n_answers(self) -> np.ndarray:
+        """How many answers each question has, int (M,)."""
+        return np.diff(self.ptr) + self.may_be_none
+
+    def labels_of(self, answer: np.ndarray) -> np.ndarray:
+        """Which of the labels of the questions the documents have, given answers, bool (n,)."""
+        out, chosen = np.zeros(self.label.size, bool), answer - self.may_be_none
+        out[(self.ptr[:-1] + chosen)[chosen >= 0]] = True
+        return out
+
+    def rows_at(self, answer: np.ndarray) -> Any:
+        """Rows of labels given answers, sparse (R, J)."""
+        data = self.rows.data.copy()
+        data[self.entry] = self.labels_of(answer)
+        return sparse.csr_array((data, self.rows.indices, self.rows.indptr), shape=self.rows.shape)
+
+    def n_with(self, answer: np.ndarray) -> np.ndarray:
+        """Documents that have each label, int (J,)."""
+        return self.n_known + np.bincount(self.label[self.labels_of(answer)], minlength=self.n_known.size)
+
+    def log_probability(self, answer: np.ndarray) -> float:
+        """Log probability of answers given what is known, by the urns of `draw`."""
+        out = 0.0
+
+        def note(i: int, p: np.ndarray) -> int:
+            nonlocal out
+            out += float(np.log(p[answer[i]]))
+            return int(answer[i])
+
+        self._one_by_one(note)
+        return out
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Draw answers given what is known, int (M,).
+
+        Probabilities of categories are Dirichlet with ones a priori, that of a label of a set uniform: so an
+        answer weighs one more than the documents before that have it.
+        """
+        return self._one_by_one(lambda i, p: int(rng.choice(p.size, p=p)))
+
+    def _one_by_one(self, choose: Callable[[int, np.ndarray], int]) -> np.ndarray:
+        """Let `choose` answer each question, given the probabilities of its answers after those before."""
+        answer, n_with = np.zeros(self.document.size, np.int64), self.n_known.copy()
+        n_without = self.n_documents - np.bincount(self.label, minlength=n_with.size) - n_with
+        for i, may_be_none in enumerate(self.may_be_none):
+            own = self.label[self.ptr[i] : self.ptr[i + 1]]
+            weights = 1.0 + (np.append(n_without[own], n_with[own]) if may_be_none else n_with[own])
+            answer[i] = choose(i, weights / weights.sum())
+            if answer[i] < may_be_none:
+                n_without[own] += 1
+            else:
+                n_with[own[answer[i] - may_be_none]] += 1
+        return answer
+
+    def all_answers(self) -> Iterator[np.ndarray]:
+        """All answers together, of micro corpora."""
+        return (np.array(each, np.int64) for each in product(*map(range, self.n_answers)))
+
+    def most_frequent(self) -> np.ndarray:
+        """Answer with the most frequent category, and no label of a set, int (M,)."""
+        owns = [self.label[a:b] for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True)]
+        best = [0 if self.may_be_none[i] else int(self.n_known[own].argmax()) for i, own in enumerate(owns)]
+        return np.array(best, np.int64)
+
+
+def ask(columns: tuple[Column, ...], missing: str, corpus: Labelled, model: str, n_documents: int) -> Asked:
+    """Ask for the labels of documents that have the label, or the category, `missing`, if that is any.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        Labels that documents can have, without that one.
+    missing : str
+    corpus : corpus or design
+    model : str
+        For errors.
+    n_documents : int
+    """
+    known = label_matrix(columns, corpus, model, n_documents)
+    questions: list[tuple[int, list[int], int]] = []
+    names = (column.covariate for column in columns if missing and not column.is_number)
+    for name in dict.fromkeys(names):
+        own = [j for j, c in enumerate(columns) if c.covariate == name and not c.is_number]
+        is_unknown = label_matrix((Column(name, missing),), corpus, model, n_documents)
+        is_set = sparse.issparse(corpus.covariates.get(name))
+        for d in np.flatnonzero(is_unknown.toarray()[:, 0]).tolist():
+            if is_set:
+                open_ones = set(own) - set(known.indices[known.indptr[d] : known.indptr[d + 1]].tolist())
+                questions += [(d, [j], 1) for j in sorted(open_ones)]
+            else:
+                questions.append((d, own, 0))
+    questions.sort(key=lambda question: question[0])
+    return _asked(questions, known)
+
+
+def _asked(questions: list[tuple[int, list[int], int]], known: Any) -> Asked:
+    """Put questions in order: document, labels, whether none of these is an answer."""
+    n_documents, n_labels = known.shape
+    document = np.array([d for d, _, _ in questions], np.int64)
+    ptr = np.cumsum([0, *(len(own) for _, own, _ in questions)])
+    label = np.array([j for _, own, _ in questions for j in own], np.int64)
+    of_label = np.repeat(document, np.diff(ptr))
+    # A mark of its own keeps the row of a document apart from all others.
+    marks = sparse.csr_array((-2.0 - of_label, (of_label, label)), shape=known.shape)
+    rows, of_document = distinct_rows(sparse.csr_array(known + marks))
+    starts = rows.indptr[of_document[of_label]]
+    entry = np.array(
+        [
+            a + np.searchsorted(rows.indices[a:b], j)
+            for a, b, j in zip(starts, rows.indptr[of_document[of_label] + 1], label, strict=True)
+        ],
+        np.int64,
+    )
+    rows.data[entry] = 0.0
+    return Asked(
+        document=document,
+        row=of_document[document],
+        ptr=ptr,
+        label=label,
+        may_be_none=np.array([none for _, _, none in questions], np.int64),
+        n_known=np.bincount(known.indices, known.data != 0.0, n_labels).astype(np.int64),
+        n_documents=n_documents,
+        rows=rows,
+        of_document=of_document,
+        entry=entry,
+    )
