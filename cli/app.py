@@ -16,6 +16,7 @@ from . import (
     doctor,
     documents,
     evaluate,
+    expect,
     experiment,
     export,
     fit,
@@ -112,6 +113,7 @@ app.command()(sentences.subtle)
 app.command()(sentences.specific)
 app.command()(differences.differences)
 app.command()(hierarchy.hierarchy)
+app.command()(expect.expect)
 app.command()(report.report)
 app.command()(browse.browse)
 app.command()(export.export)

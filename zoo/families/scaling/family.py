@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from numbers import Integral
 from typing import Any, ClassVar, override
@@ -11,9 +10,6 @@ import numpy as np
 from scipy.special import expit, gammaln, log_softmax
 from scipy.stats import entropy
 
-from ....kernels.scaling import missing, state, sweeps
-from ....kernels.toolbox import sides
-from ....kernels.toolbox import sweeps as sweeps_of_sides
 from ....kernels.toolbox.sides import State
 from ...contract import (
     Design,
@@ -28,36 +24,27 @@ from ...contract import (
     Variational,
     WordCounts,
 )
-from ...corpus import Corpus, CorpusError
-from ...corpus.labels import Column, Labelled
+from ...corpus import Corpus
 from ...settings import setting
 from ...toolbox.draws import draw_categorical, log_gamma
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance
-from ..collapsed import prior_arrays
 from ..hdp.sticks import log_gem
-from ..labelled import LabelledModel
 from ..topics import Dirichlet, TopicSide
-from . import marginal, reference, variational
+from . import kernels, marginal, reference, variational
 from .laws import ScaleLaw
-from .missing import Asked, ask
+from .missing import PartlyLabelledModel
 from .predictive import ScaledPredictive
 
 LEFTOVER = 1e-12
 """Sticks are broken until less than this is left."""
-
-ROOM = 64
-"""For topics beyond those that a state begins with."""
-
-PROBED = 8
-"""Labels that are not known, of which quantities tell."""
 
 DRAWS, DRAWS_OF_MANY = 2_000_000, 10_000
 """Simulated proportions behind a marginal probability; few where hyperparameters are sampled as well."""
 
 
 @dataclass(frozen=True)
-class ScalingFamily(LabelledModel):
+class ScalingFamily(PartlyLabelledModel):
     """Base of the hierarchical Dirichlet scaling processes; a subclass has the law of the log scales."""
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
@@ -88,61 +75,15 @@ class ScalingFamily(LabelledModel):
         """Law of the log scales, given its parameters among latents or hyperparameters."""
         return self.law(*(float(values[name]) for name in self.law.names))
 
-    @override
-    def columns(self, corpus: Labelled) -> tuple[Column, ...]:
-        """See `LabelledModel.columns`; what stands for labels that are not known is none.
-
-        Raises
-        ------
-        CorpusError
-            No covariate has it, or one has nothing else.
-        """
-        columns = super().columns(corpus)
-        if not self.missing:
-            return columns
-        left = tuple(column for column in columns if column.is_number or column.value != self.missing)
-        with_others = {column.covariate for column in left if not column.is_number}
-        unknown = [c for c in columns if not c.is_number and c.value == self.missing]
-        if not unknown or any(column.covariate not in with_others for column in unknown):
-            there = ", ".join(c.value for c in columns if not c.is_number) or "none"
-            raise CorpusError(
-                f"{self.label}: missing: expected one of several labels, no number, found {self.missing!r}; "
-                f"there are {there}"
-            )
-        return left
-
-    def asked(self, corpus: Labelled, n_documents: int) -> Asked:
-        """Questions about the labels of a corpus, or of a design, that are not known."""
-        return ask(self.columns(corpus), self.missing, corpus, self.label, n_documents)
-
-    @override
-    def label_rows(self, corpus: Corpus) -> tuple[Any, np.ndarray]:
-        """See `LabelledModel.label_rows`; labels that are not known have entries that are zero."""
-        if not self.missing:
-            return super().label_rows(corpus)
-        asked = _asked_of(self, corpus)
-        return asked.rows, asked.of_document
-
-    def rows_at(self, latents: Mapping[str, np.ndarray], corpus: Corpus) -> tuple[Any, np.ndarray]:
-        """Rows of labels at one draw, sparse (R, J), and the row of each document, int (D,)."""
-        rows, of_document = self.label_rows(corpus)
-        return self._asked_rows(latents, corpus) if self.missing else rows, of_document
-
-    def _asked_rows(self, latents: Mapping[str, np.ndarray], corpus: Corpus) -> Any:
-        return _asked_of(self, corpus).rows_at(latents["missing_label"])
-
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        of_quantities = {"probed_log_u": ("probed_document",)}
-        if self.missing:
-            of_quantities |= {"probed_label": ("probed_question",), "documents_with": ("label",)}
         return {
             "root": ("stick",),
             "log_scale": ("label", "represented"),
             "log_u": ("document",),
-            "missing_label": ("question",),
-        } | of_quantities
+            "probed_log_u": ("probed_document",),
+        } | self.label_dimensions
 
     @property
     @override
@@ -177,7 +118,7 @@ class ScalingFamily(LabelledModel):
         lengths = np.asarray(design.doc_lengths)
         root = self.draw_sticks(float(hyper["gamma"]), rng)
         shapes = float(hyper["alpha"]) * root[:-1]
-        labels, answers = self._draw_labels(design, rng)
+        labels, answers = self.draw_labels(design, rng)
         log_scale = self.law_at(hyper).draw(rng, (labels.shape[1], shapes.size))
         log_pi = log_gamma(shapes, (lengths.size, shapes.size), rng) + labels @ log_scale
         log_theta = log_softmax(log_pi, axis=1)
@@ -189,15 +130,6 @@ class ScalingFamily(LabelledModel):
             order = np.append(used, np.setdiff1d(np.arange(shapes.size), used))
             root, log_scale = np.append(root[order], root[-1]), log_scale[:, order]
         return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u} | answers
-
-    def _draw_labels(self, design: Design, rng: np.random.Generator) -> tuple[Any, Latents]:
-        """Labels of the documents of a design, sparse (D, J), and what of them is a latent."""
-        n_documents = len(design.doc_lengths)
-        if not self.missing:
-            return self.labels_of(design, n_documents), {}
-        asked = self.asked(design, n_documents)
-        answer = asked.draw(rng)
-        return asked.rows_at(answer)[asked.of_document], {"missing_label": answer}
 
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic."""
@@ -228,7 +160,7 @@ class ScalingFamily(LabelledModel):
             root = np.append(tables, float(hyper["gamma"])) / (tables.sum() + float(hyper["gamma"]))
         log_scale = np.zeros((len(self.columns(corpus)), n_topics))
         log_u = np.log(np.maximum(corpus.doc_lengths, 1) / float(hyper["alpha"]))
-        answers = {"missing_label": _asked_of(self, corpus).most_frequent()} if self.missing else {}
+        answers = self.labels_started(corpus)
         return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u} | answers
 
     @override
@@ -272,8 +204,7 @@ class ScalingFamily(LabelledModel):
         rows, of_document = self.rows_at(latents, corpus)
         log_rows = rows @ latents["log_scale"]
         out = np.sum(lengths * log_u - gammaln(lengths))
-        if self.missing:
-            out += _asked_of(self, corpus).log_probability(latents["missing_label"])
+        out += self.log_labels(latents, corpus)
         for k in range(shapes.size):  # of all documents at once: there may be many topics
             out -= shapes[k] * np.sum(np.logaddexp(0.0, log_u + log_rows[of_document[filled], k]))
         cells, counts = np.unique(corpus.doc_of * shapes.size + latents["z"], return_counts=True)
@@ -288,20 +219,11 @@ class ScalingFamily(LabelledModel):
         values = tuple(float(hyper[name]) for name in ("gamma", "alpha"))
         lengths, draws = tuple(map(int, corpus.doc_lengths)), DRAWS_OF_MANY if self.sampled() else DRAWS
         laws = []
-        for labels, log_p in self._all_labels(corpus):
+        for labels, log_p in self.all_labels(corpus):
             rows = tuple(map(tuple, labels.toarray().tolist()))
             law = marginal.law_of_topics(self.law_at(hyper), values, self.n_topics, lengths, rows, draws)
             laws.append(log_p + law(z))
         return float(np.logaddexp.reduce(laws)) + self.log_words(z, corpus, hyper)
-
-    def _all_labels(self, corpus: Corpus) -> Iterator[tuple[Any, float]]:
-        """All labels that the documents may have, sparse (D, J), and the log probability of each."""
-        if not self.missing:
-            yield self.labels_of(corpus, corpus.n_documents), 0.0
-            return
-        asked = _asked_of(self, corpus)
-        for answer in asked.all_answers():
-            yield asked.rows_at(answer)[asked.of_document], asked.log_probability(answer)
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All partitions of the tokens; where the number of topics is fixed, all topics."""
@@ -355,15 +277,8 @@ class ScalingFamily(LabelledModel):
                 "scale_information": np.asarray(self.scale_information(latents, corpus)),
             }
             | self.hyperparameter_quantities(latents)
-            | self._label_quantities(latents, corpus)
+            | self.label_quantities(latents, corpus)
         )
-
-    def _label_quantities(self, latents: Latents, corpus: Corpus) -> Quantities:
-        if not self.missing:
-            return {}
-        answer = latents["missing_label"]
-        n_with = _asked_of(self, corpus).n_with(answer)
-        return {"probed_label": answer[:PROBED].astype(float), "documents_with": n_with.astype(float)}
 
     def scale_information(self, latents: Latents, corpus: Corpus) -> float:
         """Squared slope of the log density in a log scale, less its curvature, averaged with the root.
@@ -452,50 +367,8 @@ class ScalingFamily(LabelledModel):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        """See `Model.kernels_in`; one sampler, whether or not there is a limit to the number of topics."""
-        own_sides, own_states, own_sweeps = room(sides), room(state), room(sweeps)
-        own_missing = room(missing)
-        of_sides = room(sweeps_of_sides)
-
-        def load(latents: Latents, corpus: Corpus, model: ScalingFamily) -> State:
-            rows, of_document = model.label_rows(corpus)
-            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, of_document, latents["z"])
-            labels = own_states.labels_of(rows, of_document, corpus.doc_lengths)
-            questions = own_missing.questions_of(
-                _asked_of(model, corpus), labels, latents.get("missing_label", np.zeros(0, np.int64))
-            )
-            law = (model.law.kind, model.law.names)
-            documents = own_states.scaled_documents(
-                latents, prior_arrays(model), labels, questions, law, model.n_topics, ROOM
-            )
-            capacity, n_topics = documents.prior.shape[1], model.n_topics_of(latents)
-            topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, "")
-            return of_sides.make_state(tokens, documents, topics)
-
-        def step(rng: np.random.Generator, state: State) -> State:
-            while not own_sweeps.sweep(rng, state):
-                state = of_sides.with_room(state)
-            return state
-
-        def snapshot(state: State) -> Latents:
-            z = {"z": state.tokens.topic.astype(np.int64)}
-            return z | self.snapshot_documents(state) | self.topics.snapshot(room, state)
-
-        about = "Gibbs given one auxiliary variable a document; a token costs as much as its counts"
-        # Without a limit some topics are too rare for the rung `joint` to know their probability.
-        return {
-            "auxiliary": Kernel(
-                load,
-                step,
-                snapshot,
-                of_sides.check,
-                own_sweeps.sweep,
-                about=about,
-                token_step="augmented" if self.opens_topics else "conditional",
-                with_room=of_sides.with_room if self.opens_topics else None,
-                counts=self.topics.counts,
-            )
-        }
+        """See `Model.kernels_in`."""
+        return kernels.kernels_in(self, room)
 
     @override
     def snapshot_documents(self, state: State) -> Latents:
@@ -509,12 +382,6 @@ class ScalingFamily(LabelledModel):
             **{name: np.array(side.law_parameters[i]) for i, name in enumerate(self.law.names)},
             **({"missing_label": side.questions.answer.copy()} if self.missing else {}),
         }
-
-
-@lru_cache(maxsize=2)
-def _asked_of(model: ScalingFamily, corpus: Corpus) -> Asked:
-    """See `ScalingFamily.asked`; kept, as every draw of a chain asks."""
-    return model.asked(corpus, corpus.n_documents)
 
 
 def _log_gamma_of_lengths(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:

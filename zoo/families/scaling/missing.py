@@ -1,14 +1,21 @@
 """Labels that are not known: which questions they ask, and how probable answers are."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, override
 
 import numpy as np
 from scipy import sparse
 
+from ...contract import Design, Latents, Quantities
+from ...corpus import Corpus, CorpusError
 from ...corpus.labels import Column, Labelled, distinct_rows, label_matrix
+from ..labelled import LabelledModel
+
+PROBED = 8
+"""Labels that are not known, of which quantities tell."""
 
 
 @dataclass(frozen=True)
@@ -177,3 +184,107 @@ def _asked(questions: list[tuple[int, list[int], int]], known: Any) -> Asked:
         of_document=of_document,
         entry=entry,
     )
+
+
+class PartlyLabelledModel(LabelledModel):
+    """Base of the models that sample labels of documents which are not known.
+
+    Attributes
+    ----------
+    missing : str
+        Category, or label of a set, that stands for those; "" where all is known.
+    """
+
+    missing: str
+
+    @override
+    def columns(self, corpus: Labelled) -> tuple[Column, ...]:
+        """See `LabelledModel.columns`; what stands for labels that are not known is none.
+
+        Raises
+        ------
+        CorpusError
+            No covariate has it, or one has nothing else.
+        """
+        columns = super().columns(corpus)
+        if not self.missing:
+            return columns
+        left = tuple(column for column in columns if column.is_number or column.value != self.missing)
+        with_others = {column.covariate for column in left if not column.is_number}
+        unknown = [c for c in columns if not c.is_number and c.value == self.missing]
+        if not unknown or any(column.covariate not in with_others for column in unknown):
+            there = ", ".join(c.value for c in columns if not c.is_number) or "none"
+            raise CorpusError(
+                f"{self.label}: missing: expected one of several labels, no number, found {self.missing!r}; "
+                f"there are {there}"
+            )
+        return left
+
+    def asked(self, corpus: Labelled, n_documents: int) -> Asked:
+        """Questions about the labels of a corpus, or of a design, that are not known."""
+        return ask(self.columns(corpus), self.missing, corpus, self.label, n_documents)
+
+    @override
+    def label_rows(self, corpus: Corpus) -> tuple[Any, np.ndarray]:
+        """See `LabelledModel.label_rows`; labels that are not known have entries that are zero."""
+        if not self.missing:
+            return super().label_rows(corpus)
+        asked = self.asked_of(corpus)
+        return asked.rows, asked.of_document
+
+    def rows_at(self, latents: Mapping[str, np.ndarray], corpus: Corpus) -> tuple[Any, np.ndarray]:
+        """Rows of labels at one draw, sparse (R, J), and the row of each document, int (D,)."""
+        rows, of_document = self.label_rows(corpus)
+        if self.missing:
+            rows = self.asked_of(corpus).rows_at(latents["missing_label"])
+        return rows, of_document
+
+    def asked_of(self, corpus: Corpus) -> Asked:
+        """Questions about a corpus; kept, as every draw of a chain asks."""
+        return _asked_of(self, corpus)
+
+    def draw_labels(self, design: Design, rng: np.random.Generator) -> tuple[Any, Latents]:
+        """Labels of the documents of a design, sparse (D, J), and what of them is a latent."""
+        n_documents = len(design.doc_lengths)
+        if not self.missing:
+            return self.labels_of(design, n_documents), {}
+        asked = self.asked(design, n_documents)
+        answer = asked.draw(rng)
+        return asked.rows_at(answer)[asked.of_document], {"missing_label": answer}
+
+    def labels_started(self, corpus: Corpus) -> Latents:
+        """Answers with which a chain can start."""
+        return {"missing_label": self.asked_of(corpus).most_frequent()} if self.missing else {}
+
+    def log_labels(self, latents: Latents, corpus: Corpus) -> float:
+        """Log probability of the answers given what is known."""
+        return self.asked_of(corpus).log_probability(latents["missing_label"]) if self.missing else 0.0
+
+    def all_labels(self, corpus: Corpus) -> Iterator[tuple[Any, float]]:
+        """All labels that the documents may have, sparse (D, J), and the log probability of each."""
+        if not self.missing:
+            yield self.labels_of(corpus, corpus.n_documents), 0.0
+            return
+        asked = self.asked_of(corpus)
+        for answer in asked.all_answers():
+            yield asked.rows_at(answer)[asked.of_document], asked.log_probability(answer)
+
+    @property
+    def label_dimensions(self) -> dict[str, tuple[str, ...]]:
+        """Axes of the answers and of `label_quantities`; see `Model.dimensions`."""
+        names = {"missing_label": "question", "probed_label": "probed_question", "documents_with": "label"}
+        return {name: (axis,) for name, axis in names.items() if self.missing}
+
+    def label_quantities(self, latents: Latents, corpus: Corpus) -> Quantities:
+        """First answers, and how many documents have each label."""
+        if not self.missing:
+            return {}
+        answer = latents["missing_label"]
+        n_with = self.asked_of(corpus).n_with(answer)
+        return {"probed_label": answer[:PROBED].astype(float), "documents_with": n_with.astype(float)}
+
+
+@lru_cache(maxsize=2)
+def _asked_of(model: PartlyLabelledModel, corpus: Corpus) -> Asked:
+    """See `PartlyLabelledModel.asked_of`."""
+    return model.asked(corpus, corpus.n_documents)

@@ -1,7 +1,7 @@
 """Mean-field variational inference of the scaling processes: its start, and draws from its end."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -24,8 +24,9 @@ class Scaled(Protocol):
     def label(self) -> str: ...  # noqa: D102
     @property
     def missing(self) -> str: ...  # noqa: D102
-    @property
-    def law(self) -> type[ScaleLaw]: ...  # noqa: D102
+
+    law: ClassVar[type[ScaleLaw]]
+
     @property
     def n_topics(self) -> int: ...  # noqa: D102
     @property
