@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ...contract import Design, Latents, Quantities
 from ...corpus import Corpus, CorpusError
-from ...corpus.labels import Column, Labelled, distinct_rows, label_matrix
+from ...corpus.labels import Column, Labelled, asked_for, distinct_rows, label_matrix
 from ..labelled import LabelledModel
 
 PROBED = 8
@@ -204,21 +204,26 @@ class PartlyLabelledModel(LabelledModel):
         Raises
         ------
         CorpusError
-            No covariate has it, or one has nothing else.
+            There are several labels, and this is none of them, or there are numbers alone.
         """
         columns = super().columns(corpus)
         if not self.missing:
             return columns
         left = tuple(column for column in columns if column.is_number or column.value != self.missing)
-        with_others = {column.covariate for column in left if not column.is_number}
-        unknown = [c for c in columns if not c.is_number and c.value == self.missing]
-        if not unknown or any(column.covariate not in with_others for column in unknown):
-            there = ", ".join(c.value for c in columns if not c.is_number) or "none"
+        of_categories = [column.covariate for column in columns if not column.is_number]
+        has_choice = len(of_categories) > len(set(of_categories))  # else it may be a part of a corpus
+        if len(left) == len(columns) and (has_choice or self._has_numbers_alone(corpus)):
+            there = ", ".join(column.value for column in columns if not column.is_number) or "none"
             raise CorpusError(
                 f"{self.label}: missing: expected one of several labels, no number, found {self.missing!r}; "
                 f"there are {there}"
             )
         return left
+
+    def _has_numbers_alone(self, corpus: Labelled) -> bool:
+        numbers = {column.covariate for column in super().columns(corpus) if column.is_number}
+        told = {name for name, _ in asked_for(self.labels, corpus, has_numbers=self.has_numbers)}
+        return bool(told) and told == numbers
 
     def asked(self, corpus: Labelled, n_documents: int) -> Asked:
         """Questions about the labels of a corpus, or of a design, that are not known."""
