@@ -130,6 +130,19 @@ def test_labels_that_nobody_has_and_documents_with_all_or_none():
         assert abs(np.mean(drawn) + 0.2297) < TOLERANCE * error
 
 
+def test_documents_with_all_labels_beside_such_with_none():
+    tags = np.zeros((12, 3), int)
+    tags[::3] = 1
+    corpus = labelled(tags=sparse.csr_array(tags))
+    for n_topics in (0, 3):
+        model = get("hdsp", n_topics=n_topics, gamma=1.0, alpha=1.0, eta=0.5)
+        rows, of_document = model.label_rows(corpus)
+        assert rows.toarray().tolist() == [[1, 1, 1], [0, 0, 0]]
+        assert of_document.tolist() == [0, 1, 1] * 4
+        for state in chain(model, corpus, 200):
+            assert np.isfinite(state.documents.log_scale).all()
+
+
 def test_a_constant_covariate_and_ratings_of_a_million():
     corpus = labelled(rating=np.where(np.arange(12) % 2, 1e6, 2.0), constant=np.full(12, 0.1))
     model = get("whdsp")
