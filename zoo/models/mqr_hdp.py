@@ -33,13 +33,15 @@ class MqrHdp(UrnFamily):
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     alpha : float or Gamma
         Concentration of the shared dishes, and of those of each sentence.
     epsilon : float or Beta
         Share of the shared dishes.
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     window : int
@@ -121,8 +123,9 @@ class MqrHdp(UrnFamily):
 
     @override
     def law_of_new(self, latents: Latents) -> SharedAndOwn:
-        return SharedAndOwn(*(float(latents[name]) for name in ("alpha", "epsilon", "kappa")), truncation=0)
+        alpha, epsilon = float(latents["alpha"]), float(latents["epsilon"])
+        return SharedAndOwn(alpha, epsilon, self.topic_parameters(latents), truncation=0)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return mqr_kernels(room)
+        return mqr_kernels(room, self.opens_topics)

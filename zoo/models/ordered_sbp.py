@@ -26,11 +26,13 @@ class OrderedSbp(SticksFamily):
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     a, b : float or Gamma
         Of the sticks, v ~ Beta(a, b).
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     most_dishes : int
@@ -101,4 +103,4 @@ class OrderedSbp(SticksFamily):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return ordered_kernels(room)
+        return ordered_kernels(room, self.opens_topics)

@@ -30,13 +30,15 @@ class TjbHdp(UrnFamily):
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     alpha : float or Gamma
         Concentration of a document: how many dishes it has.
     gamma : float or Gamma
         Concentration of a sentence: the larger, the more its weights are those of its document.
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     window : int
@@ -108,8 +110,9 @@ class TjbHdp(UrnFamily):
 
     @override
     def law_of_new(self, latents: Latents) -> Restaurants:
-        return Restaurants(*(float(latents[name]) for name in ("alpha", "gamma", "kappa")), truncation=0)
+        alpha, gamma = float(latents["alpha"]), float(latents["gamma"])
+        return Restaurants(alpha, gamma, self.topic_parameters(latents), truncation=0)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return tjb_kernels(room)
+        return tjb_kernels(room, self.opens_topics)

@@ -20,24 +20,28 @@ class Was(SticksFamily, SentencesFamily):
     """Sentences share the dishes (topic vectors) of their document, each with weights of its own.
 
     A dish may be prominent in a few sentences and absent from all others, and its weight in one says nothing
-    of that in another. The number of topics is fixed, as in the paper, which draws a dish from a Dirichlet
-    distribution over K topics; the number of dishes of a document is not.
+    of that in another. The number of dishes of a document is free. That of topics is fixed by default, as in
+    the paper, which draws a dish from a Dirichlet distribution over K topics; at ``n_topics=0`` dishes share
+    as many topics as are needed.
 
     Latents: ``z`` (N,); ``dish`` (N,), numbered through each document from 0 by first appearance in the order
-    in which tokens take their seats; ``a``, ``b``, ``zeta``, ``kappa``, ``eta``. The corpus must have
-    sentences (``segment_ptr``), or `window` must say how to cut documents.
+    in which tokens take their seats; ``a``, ``b``, ``zeta``, ``kappa``, ``eta``; without a number of topics
+    ``tau`` and ``root`` (K + 1,), the weights of topics, that of all without tokens last. The corpus must
+    have sentences (``segment_ptr``), or `window` must say how to cut documents.
 
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     a, b : float or Gamma
         Of the sticks, v ~ Beta(a, b). With ``a = 1`` the tables of a sentence are a Chinese restaurant of
         concentration b.
     zeta : float or Gamma
         How readily a new table has a dish that is new to the document.
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     window : int
@@ -85,6 +89,11 @@ class Was(SticksFamily, SentencesFamily):
                 "Algorithm 1",
                 r"z_i \sim \phi_{d, c_i},\quad w_i \sim \lambda_{z_i}",
                 "topic and word of a token that has dish c",
+            ),
+            Equation(
+                "not in the paper",
+                r"\beta \sim \mathrm{GEM}(\tau),\quad \phi_{dl} \sim \mathrm{DP}(\kappa, \beta)",
+                "topics of a dish where their number is free (`n_topics=0`)",
             ),
         ),
         errata=(
@@ -136,4 +145,4 @@ class Was(SticksFamily, SentencesFamily):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return was_kernels(room)
+        return was_kernels(room, self.opens_topics)
