@@ -11,7 +11,6 @@ from bnpzoo.zoo.families.segments.order import Seating
 from bnpzoo.zoo.families.segments.vectors import draw_topics
 from bnpzoo.zoo.models import get
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.integrate import dblquad, quad
 from scipy.special import logsumexp
 
 MODELS = ("was", "sbp", "tjb_hdp", "mqr_hdp", "icd", "ordered_sbp")
@@ -59,8 +58,8 @@ def test_two_tokens_by_hand():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_weights_of_topics_integrated_out_give_the_sum_over_tables(name):
-    """Quadrature over the weights of one topic, and of two."""
-    model = model_of(name, eta=0.5)
+    """Of one topic, and of two. At a tau of 2 the density is a polynomial, and Gauss' quadrature exact."""
+    model = model_of(name).replaced(tau=2.0)
     corpus = Corpus([0, 1, 0], [0, 2, 3], n_words=2, segment_ptr=[0, 1, 2, 3])
     seats, hyper = model.seats(Design.of(corpus)), hyper_of(model)
     first, second = (
@@ -77,12 +76,17 @@ def test_weights_of_topics_integrated_out_give_the_sum_over_tables(name):
         ]
         return np.exp(logsumexp(terms) + log_gem(root, hyper["tau"]) + model.log_likelihood(at, corpus))
 
+    x, w = np.polynomial.legendre.leggauss(8)
+    x, w = (x + 1.0) / 2.0, w / 2.0
     one, two = np.array([0, 0, 0]), np.array([0, 1, 0])
-    assert quad(lambda x: density(one, x), 0, 1)[0] == pytest.approx(
-        np.exp(model.log_marginal(one, corpus, hyper)), rel=1e-7
+    of_one = sum(v * density(one, y) for y, v in zip(x, w, strict=True))
+    of_two = sum(
+        v * u * (1.0 - y) * density(two, y, (1.0 - y) * t)
+        for y, v in zip(x, w, strict=True)
+        for t, u in zip(x, w, strict=True)
     )
-    both, _ = dblquad(lambda y, x: density(two, x, y), 0, 1, 0, lambda x: 1 - x, epsabs=1e-7, epsrel=1e-5)
-    assert both == pytest.approx(np.exp(model.log_marginal(two, corpus, hyper)), rel=1e-4)
+    for z, found in ((one, of_one), (two, of_two)):
+        assert np.log(found) == pytest.approx(model.log_marginal(z, corpus, hyper), abs=1e-11)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -128,7 +132,10 @@ def test_law_of_a_token(name):
     [(name, "blocked") for name in MODELS] + [("was", "past_only"), ("was", "as_if_last")],
 )
 def test_a_pass_that_runs_out_of_room_goes_on(name, variant):
-    """With room for one more topic at first, chains have the bits that they have with room for many."""
+    """With room for one more topic at first. A first pass has the bits that it has with room for many.
+
+    Later, a document that is entered again has its dishes in another order; so have those of `past_only`.
+    """
     model = model_of(name, "prior", **({} if name == "ordered_sbp" else {"window": 3})).replaced(tau=30.0)
     corpus = Corpus(np.arange(24) % 12, [0, 9, 9, 17, 24], n_words=12)
     chains = []
@@ -136,13 +143,16 @@ def test_a_pass_that_runs_out_of_room_goes_on(name, variant):
         kernel = model.kernels_in(load_room(*changes, PLAIN_PYTHON))[variant]
         rng = np.random.default_rng(0)
         state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-        for _ in range(5):
-            state = kernel.step(rng, state)
-            kernel.check(state)
+        state = kernel.step(rng, state)
         chains.append(kernel.snapshot(state))
+        for _ in range(4):
+            kernel.check(state)
+            state = kernel.step(rng, state)
+        kernel.check(state)
     assert chains[0]["root"].size > 3
-    for key, value in chains[0].items():
-        assert_array_equal(value, chains[1][key])
+    if variant != "past_only":
+        for key, value in chains[0].items():
+            assert_array_equal(value, chains[1][key])
 
 
 def test_weights_that_do_not_sum_to_one_are_noticed():
