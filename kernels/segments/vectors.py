@@ -95,15 +95,22 @@ def is_full(vectors):
 
 @borrowing_kernel
 def open_topic(rng, vectors, k):
-    """Split the weight of topic `k` off that of all others, if a token drew these: Beta(1, tau)."""
+    """Split the weight of topic `k` off that of all others, if a token drew these."""
     if is_unbounded(vectors) and k == vectors.n_topics[0] - 1:
-        log_share, log_left = log_beta_variate(rng, 1.0, vectors.tau[0])
-        rest = vectors.root[k]
-        vectors.root[k] = rest * math.exp(log_share)
-        vectors.root[k + 1] = rest * math.exp(log_left)
-        vectors.base[k] = vectors.kappa[0] * vectors.root[k]
-        vectors.base[k + 1] = vectors.kappa[0] * vectors.root[k + 1]
-        vectors.n_topics[0] += 1
+        split_rest(rng, vectors)
+
+
+@kernel
+def split_rest(rng, vectors):
+    """Let one more topic have a share of the weight of all others: Beta(1, tau)."""
+    k = vectors.n_topics[0] - 1
+    log_share, log_left = log_beta_variate(rng, 1.0, vectors.tau[0])
+    rest = vectors.root[k]
+    vectors.root[k] = rest * math.exp(log_share)
+    vectors.root[k + 1] = rest * math.exp(log_left)
+    vectors.base[k] = vectors.kappa[0] * vectors.root[k]
+    vectors.base[k + 1] = vectors.kappa[0] * vectors.root[k + 1]
+    vectors.n_topics[0] += 1
 
 
 @kernel

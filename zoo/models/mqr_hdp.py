@@ -9,6 +9,7 @@ import numpy as np
 from ...kernels.segments.particles import SharedAndOwn
 from ..contract import Beta, Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
 from ..families.segments import mixture
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.kernels import mqr_kernels
 from ..families.segments.order import Seating
 from ..families.segments.reference import Listing
@@ -79,11 +80,13 @@ class MqrHdp(UrnFamily):
                 r"\lambda_k \sim \mathrm{Dir}_V(\eta)",
                 "dish, topic and word of a token",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "Equations and numbers are those of the paper on the weight-agnostic process, which defines this "
             "one and reports nothing of it; epsilon is not given. It is in the place of the paper's own "
             "process in Algorithm 1, so that there is one mixture a document.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences"),
     )

@@ -12,6 +12,7 @@ from ...kernels.segments.particles import Sticks
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.segments import truncated
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.family import SentencesFamily
 from ..families.segments.kernels import sbp_kernels
 from ..families.segments.order import Seating
@@ -78,10 +79,12 @@ class Sbp(SentencesFamily):
                 r"c_i \sim \theta_{s(i)},\quad z_i \sim \phi_{d, c_i},\quad w_i \sim \lambda_{z_i}",
                 "dish, topic and word of a token",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "Equations and numbers are those of the paper on the weight-agnostic process, which has this one "
             "in the place of its own in Algorithm 1. It does not say where sticks are truncated.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "parametric dishes", "sentences"),
     )

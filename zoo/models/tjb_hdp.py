@@ -9,6 +9,7 @@ import numpy as np
 from ...kernels.segments.particles import Restaurants
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
 from ..families.segments import franchise
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.kernels import tjb_kernels
 from ..families.segments.order import Seating
 from ..families.segments.reference import Listing
@@ -75,12 +76,14 @@ class TjbHdp(UrnFamily):
                 r"\lambda_k \sim \mathrm{Dir}_V(\eta)",
                 "dish, topic and word of a token",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "Equations and numbers are those of the paper on the weight-agnostic process, which has this one "
             "in the place of its own in Algorithm 1, at alpha = 1 and gamma = 0.5. There is one hierarchy a "
             "document, as its groups are sentences: documents share topics, and no dishes.",
             "The variance of a sentence's stick does depend on gamma; Section II-B says otherwise.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences"),
     )

@@ -7,6 +7,7 @@ from typing import ClassVar, override
 import numpy as np
 
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.family import SentencesFamily
 from ..families.segments.kernels import was_kernels
 from ..families.segments.law import tables_of
@@ -90,11 +91,7 @@ class Was(SticksFamily, SentencesFamily):
                 r"z_i \sim \phi_{d, c_i},\quad w_i \sim \lambda_{z_i}",
                 "topic and word of a token that has dish c",
             ),
-            Equation(
-                "not in the paper",
-                r"\beta \sim \mathrm{GEM}(\tau),\quad \phi_{dl} \sim \mathrm{DP}(\kappa, \beta)",
-                "topics of a dish where their number is free (`n_topics=0`)",
-            ),
+            FREE_TOPICS,
         ),
         errata=(
             "The paper samples the n-th token given those before it (note to Theorem 4). The process is not "
@@ -108,6 +105,7 @@ class Was(SticksFamily, SentencesFamily):
             "sentences share are not, as it has its tables for its weights.",
             "Definition 4 is silent on sentences of unequal lengths: here one that has no more tokens is "
             "passed over. The paper gives neither zeta nor the number of topics.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences", "not exchangeable"),
     )
