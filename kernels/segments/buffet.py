@@ -345,7 +345,7 @@ class Sets(NamedTuple):
 
     alpha: float
     gamma: float
-    kappa: float
+    kappa: np.ndarray
     truncation: int
     n_sentences: int
 

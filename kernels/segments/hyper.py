@@ -9,6 +9,7 @@ from ..toolbox.jit import kernel
 from ..toolbox.random import is_sampled, log_density, slice_sample
 from ..toolbox.smoothing import draw_smoothing
 from .tables import DISHES_NOTED, NEW_DISHES, TABLES_NOTED
+from .vectors import update_vectors
 from .weights import log_beta
 
 
@@ -86,12 +87,10 @@ def update_eta(rng, eta, prior, topics):
 
 
 @kernel
-def update_smoothings(rng, law, topics, tally):
-    """Slice-sample kappa and eta given the dishes that were noted, unless they are fixed."""
-    if is_sampled(law.kappa_prior):
-        dish_size = tally.dish_size[: tally.numbers[DISHES_NOTED]]
-        n_topics = topics.total.size
-        draw_smoothing(rng, law.kappa, dish_size, tally.in_dish, n_topics, law.kappa_prior)
+def update_smoothings(rng, law, tokens, topics, tally):
+    """Move the law of topic vectors and eta given the dishes that were noted, unless they are fixed."""
+    dish_size = tally.dish_size[: tally.numbers[DISHES_NOTED]]
+    update_vectors(rng, law.vectors, tokens, topics, dish_size, tally.in_dish)
     update_eta(rng, law.eta, law.eta_prior, topics)
 
 
@@ -102,4 +101,4 @@ def update_hyperparameters(rng, state):
     n = tally.numbers[TABLES_NOTED]
     slice_sticks(rng, law, tally.table_size[:n], tally.table_later[:n])
     update_zeta(rng, law, tally)
-    update_smoothings(rng, law, state.topics, tally)
+    update_smoothings(rng, law, state.tokens, state.topics, tally)

@@ -44,12 +44,15 @@ class Particles(NamedTuple):
 
 
 class Sticks(NamedTuple):
-    """The law of sticks; at a `truncation`, all sentences have all dishes from the start."""
+    """The law of sticks; at a `truncation`, all sentences have all dishes from the start.
+
+    As in all laws, `kappa`, float64 (K,), are the Dirichlet parameters of a dish.
+    """
 
     a: float
     b: float
     zeta: float
-    kappa: float
+    kappa: np.ndarray
     truncation: int
 
 
@@ -58,7 +61,7 @@ class Restaurants(NamedTuple):
 
     alpha: float
     gamma: float
-    kappa: float
+    kappa: np.ndarray
     truncation: int
 
 
@@ -67,7 +70,7 @@ class SharedAndOwn(NamedTuple):
 
     alpha: float
     epsilon: float
-    kappa: float
+    kappa: np.ndarray
     truncation: int
 
 
@@ -238,19 +241,21 @@ def seat_next(rng, particles, p, s, start, likelihood, law, weights):
     """
     n_topics, n_dishes, kappa = likelihood.size, particles.n_dishes[p], law.kappa
     weigh_seats(law, particles, p, s, start, weights)
-    of_any = likelihood.sum()
-    total = 0.0
+    of_any, mass, total = 0.0, 0.0, 0.0
+    for k in range(n_topics):
+        of_any += kappa[k] * likelihood[k]
+        mass += kappa[k]
     for c in range(n_dishes):
-        of_word = kappa * of_any
+        of_word = of_any
         for k in range(n_topics):
             of_word += particles.in_dish[p, c, k] * likelihood[k]
-        weights[c] *= of_word / (particles.dish_size[p, c] + n_topics * kappa)
+        weights[c] *= of_word / (particles.dish_size[p, c] + mass)
         total += weights[c]
-    weights[n_dishes] *= of_any / n_topics
+    weights[n_dishes] *= of_any / mass
     total += weights[n_dishes]
     c = categorical(rng, weights, n_dishes + 1)
     for k in range(n_topics):
-        weights[k] = (particles.in_dish[p, c, k] + kappa) * likelihood[k]
+        weights[k] = (particles.in_dish[p, c, k] + kappa[k]) * likelihood[k]
     k = categorical(rng, weights, n_topics)
     particles.in_dish[p, c, k] += 1
     particles.dish_size[p, c] += 1
@@ -357,13 +362,13 @@ def next_token(rng, words, sentence, start, at_time, word_topics, law, n_particl
     s = 0 if goes_on else particles.n_tables.shape[1] - 1
     begin = s * law.truncation if law.truncation else 0 if goes_on else words.size
     weights = np.zeros(words.size + law.truncation + 1)
-    out = np.zeros(n_topics)
+    out, of_all = np.zeros(n_topics), law.kappa.sum()
     for p in range(n_particles):
         n_dishes = particles.n_dishes[p]
         weigh_seats(law, particles, p, s, begin, weights)
         for c in range(n_dishes):
-            mass = particles.dish_size[p, c] + n_topics * law.kappa
+            mass = particles.dish_size[p, c] + of_all
             for k in range(n_topics):
-                out[k] += share[p] * weights[c] * (particles.in_dish[p, c, k] + law.kappa) / mass
-        out += share[p] * weights[n_dishes] / n_topics
+                out[k] += share[p] * weights[c] * (particles.in_dish[p, c, k] + law.kappa[k]) / mass
+        out += share[p] * weights[n_dishes] * law.kappa / of_all
     return out

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.sides import check_positive
+from .vectors import TopicVectors, check_vectors, make_vectors, n_represented
 
 NEVER = np.int32(2**31 - 1)
 """First time of a dish that nobody has."""
@@ -57,12 +58,14 @@ class Topics(NamedTuple):
 
     Attributes
     ----------
-    counts : int64 (V, K)
-    total : int64 (K,)
+    counts : int64 (V, capacity)
+    total : int64 (capacity,)
     """
 
     counts: np.ndarray
     total: np.ndarray
+
+    BY_TOPIC = ("counts", "total")
 
 
 class Law(NamedTuple):
@@ -70,6 +73,7 @@ class Law(NamedTuple):
 
     Attributes
     ----------
+    vectors : TopicVectors
     most_tables, most_dishes : int
         Of a sentence and of a document; none at 0.
     log_offer : float64 (longest + 2,)
@@ -79,24 +83,23 @@ class Law(NamedTuple):
     a: np.ndarray
     b: np.ndarray
     zeta: np.ndarray
-    kappa: np.ndarray
+    vectors: TopicVectors
     eta: np.ndarray
     a_prior: np.ndarray
     b_prior: np.ndarray
     zeta_prior: np.ndarray
-    kappa_prior: np.ndarray
     eta_prior: np.ndarray
     most_tables: int
     most_dishes: int
     log_offer: np.ndarray
 
-    FIXED = ("a_prior", "b_prior", "zeta_prior", "kappa_prior", "eta_prior", "most_tables", "most_dishes")
+    FIXED = ("a_prior", "b_prior", "zeta_prior", "eta_prior", "most_tables", "most_dishes")
 
 
 class Document(NamedTuple):
     """Working memory: the document that a sweep is in. Clean between documents: all counts are zero.
 
-    Sizes: L slots for dishes, as many as the longest document has tokens, T.
+    Sizes: L slots for dishes, as many as the longest document has tokens, T; K topics, and room for more.
 
     Attributes
     ----------
@@ -149,6 +152,8 @@ class Document(NamedTuple):
     omega: np.ndarray
     block: np.ndarray
     block_topics: np.ndarray
+
+    BY_TOPIC = ("in_dish", "listed", "omega", "block", "block_topics")
 
 
 class Tally(NamedTuple):
@@ -235,17 +240,22 @@ def make_state(
     most_tables: int = 0,
     most_dishes: int = 0,
 ) -> SegmentsState:
-    """State that stands at the tokens' dishes and topics and at the hyperparameters among `latents`."""
+    """State that stands at the tokens' dishes and topics and at the hyperparameters among `latents`.
+
+    Where `n_topics` is 0, there are as many as are needed.
+    """
     longest = int(np.diff(tokens.doc_ptr).max(initial=0))
-    hyper = ("a", "b", "zeta", "kappa", "eta")
+    hyper = ("a", "b", "zeta", "eta")
+    vectors = make_vectors(latents, priors, n_topics)
     law = Law(
+        vectors=vectors,
         **{name: np.array([latents[name]], float) for name in hyper},
         **{f"{name}_prior": np.array(priors[name], float) for name in hyper},
         most_tables=most_tables,
         most_dishes=most_dishes,
         log_offer=_log_offer(longest, float(latents["zeta"])),
     )
-    topics = Topics(*count_topics(tokens, n_words, n_topics))
+    topics = Topics(*count_topics(tokens, n_words, vectors.base.size))
     tally = Tally(
         offered=np.zeros(longest + 2, np.int64),
         numbers=np.zeros(3, np.int64),
@@ -254,22 +264,22 @@ def make_state(
         dish_size=np.zeros(tokens.words.size, np.int64),
         in_dish=np.zeros(longest + 1, np.int64),
     )
-    return SegmentsState(tokens, topics, law, _empty_document(longest, n_topics), tally)
+    return SegmentsState(tokens, topics, law, _empty_document(longest, vectors.base.size), tally)
 
 
 def _log_offer(longest: int, zeta: float) -> np.ndarray:
     return np.array([log(n + zeta) for n in range(longest + 2)])
 
 
-def _empty_document(longest: int, n_topics: int) -> Document:
+def _empty_document(longest: int, capacity: int) -> Document:
     def integers(*shape: int) -> np.ndarray:
         return np.zeros(shape, np.int32)
 
     return Document(
         sizes=np.zeros(3, np.int64),
-        in_dish=integers(longest + 1, n_topics),
+        in_dish=integers(longest + 1, capacity),
         dish_size=integers(longest + 1),
-        listed=integers(longest, n_topics),
+        listed=integers(longest, capacity),
         n_listed=integers(longest),
         first=np.full(longest, NEVER),
         own_first=np.full(longest, NEVER),
@@ -283,15 +293,15 @@ def _empty_document(longest: int, n_topics: int) -> Document:
         prefix=np.zeros(longest + 1),
         log_weight=np.zeros(longest + 1),
         table_weight=np.zeros(longest + 1),
-        omega=np.zeros(n_topics),
-        block=integers(n_topics),
-        block_topics=integers(n_topics),
+        omega=np.zeros(capacity),
+        block=integers(capacity),
+        block_topics=integers(capacity),
     )
 
 
-def count_topics(tokens: Tokens, n_words: int, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
+def count_topics(tokens: Tokens, n_words: int, capacity: int) -> tuple[np.ndarray, np.ndarray]:
     """Fields of `Topics`, counted anew from the tokens that have a topic."""
-    counts = np.zeros((n_words, n_topics), np.int64)
+    counts = np.zeros((n_words, capacity), np.int64)
     seated = tokens.topic >= 0
     np.add.at(counts, (tokens.words[seated], tokens.topic[seated]), 1)
     return counts, counts.sum(axis=0)
@@ -319,14 +329,15 @@ def dishes_by_first_time(tokens):
 def check(state: SegmentsState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     tokens, topics, law, document = state.tokens, state.topics, state.law, state.document
-    n_words, n_topics = topics.counts.shape
-    longest = document.first.size
+    n_words, capacity = topics.counts.shape
+    n_topics, longest = n_represented(law.vectors), document.first.size
     if tokens.topic.size and not 0 <= tokens.topic.min() <= tokens.topic.max() < n_topics:
         raise AssertionError(f"a token's topic is outside 0..{n_topics - 1}")
     if tokens.dish.size and not 0 <= tokens.dish.min() <= tokens.dish.max() < longest:
         raise AssertionError(f"a token's dish is outside 0..{longest - 1}")
-    check_positive(a=law.a, b=law.b, zeta=law.zeta, kappa=law.kappa, eta=law.eta)
-    for name, recounted in zip(Topics._fields, count_topics(tokens, n_words, n_topics), strict=True):
+    check_positive(a=law.a, b=law.b, zeta=law.zeta, eta=law.eta)
+    check_vectors(law.vectors)
+    for name, recounted in zip(Topics._fields, count_topics(tokens, n_words, capacity), strict=True):
         if np.any(getattr(topics, name) != recounted):
             raise AssertionError(f"{name} differs from a recount")
     if np.any(law.log_offer != _log_offer(longest, law.zeta[0])):

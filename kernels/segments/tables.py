@@ -3,7 +3,7 @@
 import math
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import categorical
+from ..toolbox.random import categorical, crt
 from .documents import (
     OWN_TABLES,
     SLOTS,
@@ -18,6 +18,7 @@ from .documents import (
     refresh_tables,
 )
 from .state import NEVER
+from .vectors import is_unbounded
 
 TABLES_NOTED, DISHES_NOTED, NEW_DISHES = range(3)
 """Entries of `Tally.numbers`."""
@@ -68,14 +69,14 @@ def weigh_without_table(law, document, opened, c):
 
 
 @borrowing_kernel
-def log_of_block(document, n_listed, slot, kappa):
+def log_of_block(vectors, document, n_listed, slot):
     """Log probability of the table's topics in a dish, whose topic vector is integrated out."""
     tokens = document.dish_size[slot]
-    mass = document.block.size * kappa + tokens
+    mass = vectors.mass[0] + tokens
     out, product, n = 0.0, 1.0, 0
     for j in range(n_listed):
         k = document.block_topics[j]
-        weight = document.in_dish[slot, k] + kappa
+        weight = document.in_dish[slot, k] + vectors.base[k]
         for repeat in range(document.block[k]):
             product *= (weight + repeat) / (mass + n)
             n += 1
@@ -92,7 +93,7 @@ def weigh_block(law, document, n_listed):
     highest = -math.inf
     for slot in range(n_slots + 1):
         if weight[slot] > -math.inf:
-            weight[slot] += log_of_block(document, n_listed, slot, law.kappa[0])
+            weight[slot] += log_of_block(law.vectors, document, n_listed, slot)
             highest = max(highest, weight[slot])
     for slot in range(n_slots + 1):
         weight[slot] = math.exp(weight[slot] - highest)
@@ -180,23 +181,26 @@ def note_sentence(document, tally):
 
 
 @borrowing_kernel
-def note_document(document, tally):
+def note_document(rng, vectors, document, tally):
     """Note what was on offer for the document's tables, and its dishes."""
     for e in range(document.sizes[TABLES]):
         tally.offered[document.table_offered[e]] += 1
         tally.numbers[NEW_DISHES] += document.first[document.table_dish[e]] == document.table_time[e]
-    note_dishes(document, tally)
+    note_dishes(rng, vectors, document, tally)
 
 
 @borrowing_kernel
-def note_dishes(document, tally):
-    """Note the tokens of the document's dishes, and of their topics."""
+def note_dishes(rng, vectors, document, tally):
+    """Note the tokens of the document's dishes and of their topics; draw the tables that these ask for."""
     for c in range(document.sizes[SLOTS]):
         if document.dish_size[c] > 0:
             tally.dish_size[tally.numbers[DISHES_NOTED]] = document.dish_size[c]
             tally.numbers[DISHES_NOTED] += 1
             for j in range(document.n_listed[c]):
-                tally.in_dish[document.in_dish[c, document.listed[c, j]]] += 1
+                k = document.listed[c, j]
+                tally.in_dish[document.in_dish[c, k]] += 1
+                if is_unbounded(vectors):
+                    vectors.tables[k] += crt(rng, document.in_dish[c, k], vectors.base[k])
 
 
 @kernel
@@ -209,6 +213,7 @@ def table_pass(rng, state, moves):
     tally.offered[:] = 0
     tally.in_dish[:] = 0
     tally.numbers[:] = 0
+    law.vectors.tables[:] = 0
     for d in range(tokens.doc_ptr.size - 1):
         enter_document(state, d)
         first_sentence = tokens.doc_sentences[d]
@@ -221,5 +226,5 @@ def table_pass(rng, state, moves):
                 list_own_tables(document, s)
             note_sentence(document, tally)
             leave_sentence(tokens, document, s)
-        note_document(document, tally)
+        note_document(rng, law.vectors, document, tally)
         leave_document(document)

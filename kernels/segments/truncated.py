@@ -16,25 +16,35 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import is_sampled
+from ..toolbox.random import crt
 from ..toolbox.sides import check_positive
-from ..toolbox.smoothing import draw_smoothing
 from .hyper import slice_sticks, update_eta
 from .state import Tokens, Topics, count_topics
+from .vectors import (
+    TopicVectors,
+    check_vectors,
+    is_full,
+    is_unbounded,
+    make_vectors,
+    n_represented,
+    open_topic,
+    update_vectors,
+)
 from .weights import log_beta, weigh_word
 
 
 class TruncatedState(NamedTuple):
     """State of a chain.
 
-    Sizes: T dishes, K topics, S sentences, D documents.
+    Sizes: T dishes, K topics and room for more, S sentences, D documents.
 
     Attributes
     ----------
     tokens : Tokens
     topics : Topics
-    a, b, kappa, eta : float64 (1,)
-    a_prior, b_prior, kappa_prior, eta_prior : float64 (2,)
+    vectors : TopicVectors
+    a, b, eta : float64 (1,)
+    a_prior, b_prior, eta_prior : float64 (2,)
         Shape and rate, or zeros for a fixed value.
     in_dish : int64 (T, K)
         Tokens of the current document; zero between documents.
@@ -54,13 +64,12 @@ class TruncatedState(NamedTuple):
 
     tokens: Tokens
     topics: Topics
+    vectors: TopicVectors
     a: np.ndarray
     b: np.ndarray
-    kappa: np.ndarray
     eta: np.ndarray
     a_prior: np.ndarray
     b_prior: np.ndarray
-    kappa_prior: np.ndarray
     eta_prior: np.ndarray
     in_dish: np.ndarray
     dish_size: np.ndarray
@@ -72,7 +81,8 @@ class TruncatedState(NamedTuple):
     dish_sizes: np.ndarray
     counts_of_dishes: np.ndarray
 
-    FIXED = ("a_prior", "b_prior", "kappa_prior", "eta_prior")
+    FIXED = ("a_prior", "b_prior", "eta_prior")
+    BY_TOPIC = ("in_dish", "omega")
 
 
 @borrowing_kernel
@@ -89,8 +99,8 @@ def count_token(state, i, change):
 @borrowing_kernel
 def weigh(state, word):
     """Fill the weights of all dishes for a token of the current sentence, counted out; return their sum."""
-    a, b, kappa = state.a[0], state.b[0], state.kappa[0]
-    n_dishes, n_topics = state.in_dish.shape
+    a, b, vectors = state.a[0], state.b[0], state.vectors
+    n_dishes, n_topics = state.seats.size, vectors.n_topics[0]
     word_total = weigh_word(state, state.topics, state, word)
     later = state.seats.sum()
     passed, total = 1.0, 0.0
@@ -100,10 +110,10 @@ def weigh(state, word):
         is_last = c == n_dishes - 1
         seat = passed if is_last else passed * (a + state.seats[c]) / mass
         passed *= (b + later) / mass
-        of_word = kappa * word_total
+        of_word = word_total
         for k in range(n_topics):
             of_word += state.in_dish[c, k] * state.omega[k]
-        state.weights[c] = seat * of_word / (state.dish_size[c] + n_topics * kappa)
+        state.weights[c] = seat * of_word / (state.dish_size[c] + vectors.mass[0])
         total += state.weights[c]
     return total
 
@@ -111,17 +121,17 @@ def weigh(state, word):
 @borrowing_kernel
 def draw(state, u):
     """Dish and topic at height `u` of the weights laid end to end."""
-    n_dishes, n_topics = state.in_dish.shape
-    kappa, c = state.kappa[0], 0
+    n_dishes, n_topics = state.seats.size, state.vectors.n_topics[0]
+    base, c = state.vectors.base, 0
     while c < n_dishes - 1 and u >= state.weights[c]:
         u = u - state.weights[c]
         c += 1
     mass = 0.0
     for k in range(n_topics):
-        mass += (state.in_dish[c, k] + kappa) * state.omega[k]
+        mass += (state.in_dish[c, k] + base[k]) * state.omega[k]
     u = u * (mass / state.weights[c])
     for k in range(n_topics):
-        u = u - (state.in_dish[c, k] + kappa) * state.omega[k]
+        u = u - (state.in_dish[c, k] + base[k]) * state.omega[k]
         if u < 0.0:
             return c, k
     return c, n_topics - 1
@@ -129,26 +139,46 @@ def draw(state, u):
 
 @kernel
 def token_pass(rng, state):
-    """Draw dish and topic of every token anew, by one uniform variate each. Mutates `state`."""
-    tokens = state.tokens
+    """Draw dish and topic of every token anew, by one uniform variate each. Mutates `state`.
+
+    See `tokens.token_pass`.
+    """
+    tokens, vectors = state.tokens, state.vectors
+    begin = vectors.next_token[0]
     for d in range(tokens.doc_ptr.size - 1):
+        if tokens.doc_ptr[d + 1] <= begin:
+            continue
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             if tokens.dish[i] >= 0:
                 state.in_dish[tokens.dish[i], tokens.topic[i]] += 1
                 state.dish_size[tokens.dish[i]] += 1
         for s in range(tokens.doc_sentences[d], tokens.doc_sentences[d + 1]):
             seat_sentence(state, s)
-            for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
+            for i in range(max(begin, tokens.sentence_ptr[s]), tokens.sentence_ptr[s + 1]):
+                if is_full(vectors):
+                    forget_document(state)
+                    vectors.next_token[0] = i
+                    return False
                 if tokens.dish[i] >= 0:
                     count_token(state, i, -1)
                     state.seats[tokens.dish[i]] -= 1
                 total = weigh(state, tokens.words[i])
                 tokens.dish[i], tokens.topic[i] = draw(state, rng.random() * total)
+                open_topic(rng, vectors, tokens.topic[i])
                 count_token(state, i, 1)
                 state.seats[tokens.dish[i]] += 1
             state.seats[:] = 0
-        state.in_dish[:] = 0
-        state.dish_size[:] = 0
+        forget_document(state)
+    vectors.next_token[0] = 0
+    return True
+
+
+@borrowing_kernel
+def forget_document(state):
+    """Count all tokens out of the document and the sentence."""
+    state.seats[:] = 0
+    state.in_dish[:] = 0
+    state.dish_size[:] = 0
 
 
 @borrowing_kernel
@@ -195,18 +225,21 @@ def exchange_dishes(rng, state):
 
 
 @kernel
-def note_counts(state):
+def note_counts(rng, state):
     """Note what the moves of hyperparameters ask for. Mutates `state`."""
     tokens = state.tokens
-    n_dishes = state.seats.size
+    n_dishes, vectors = state.seats.size, state.vectors
     state.counts_of_dishes[:] = 0
+    vectors.tables[:] = 0
     for d in range(tokens.doc_ptr.size - 1):
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             state.in_dish[tokens.dish[i], tokens.topic[i]] += 1
         for c in range(n_dishes):
             state.dish_sizes[d, c] = state.in_dish[c].sum()
-            for k in range(state.omega.size):
+            for k in range(vectors.n_topics[0]):
                 state.counts_of_dishes[state.in_dish[c, k]] += 1
+                if is_unbounded(vectors):
+                    vectors.tables[k] += crt(rng, state.in_dish[c, k], vectors.base[k])
         state.in_dish[:] = 0
         for s in range(tokens.doc_sentences[d], tokens.doc_sentences[d + 1]):
             seat_sentence(state, s)
@@ -222,15 +255,16 @@ def note_counts(state):
 
 @kernel
 def sweep(rng, state):
-    """One sweep: tokens, neighbouring dishes, hyperparameters. Mutates `state`."""
-    token_pass(rng, state)
+    """One sweep: tokens, neighbouring dishes, hyperparameters; see `sweeps`. Mutates `state`."""
+    if not token_pass(rng, state):
+        return False
     exchange_dishes(rng, state)
-    note_counts(state)
+    note_counts(rng, state)
     slice_sticks(rng, state, state.stick_size.ravel(), state.stick_later.ravel())
-    if is_sampled(state.kappa_prior):
-        sizes, n_topics = state.dish_sizes.ravel(), state.omega.size
-        draw_smoothing(rng, state.kappa, sizes, state.counts_of_dishes, n_topics, state.kappa_prior)
+    sizes = state.dish_sizes.ravel()
+    update_vectors(rng, state.vectors, state.tokens, state.topics, sizes, state.counts_of_dishes)
     update_eta(rng, state.eta, state.eta_prior, state.topics)
+    return True
 
 
 def make_state(
@@ -245,22 +279,26 @@ def make_state(
     ----------
     tokens : Tokens
     sizes : (T, K, V)
+        As many topics as are needed where K is 0.
     latents : mapping of str to array
     priors : mapping of str to (shape, rate)
     """
     n_dishes, n_topics, n_words = sizes
     n_documents, n_sentences = tokens.doc_ptr.size - 1, tokens.sentence_ptr.size - 1
-    hyper = ("a", "b", "kappa", "eta")
+    hyper = ("a", "b", "eta")
+    vectors = make_vectors(latents, priors, n_topics)
+    capacity = vectors.base.size
     return TruncatedState(
         tokens=tokens,
-        topics=Topics(*count_topics(tokens, n_words, n_topics)),
+        topics=Topics(*count_topics(tokens, n_words, capacity)),
+        vectors=vectors,
         **{name: np.array([latents[name]], float) for name in hyper},
         **{f"{name}_prior": np.array(priors[name], float) for name in hyper},
-        in_dish=np.zeros((n_dishes, n_topics), np.int64),
+        in_dish=np.zeros((n_dishes, capacity), np.int64),
         dish_size=np.zeros(n_dishes, np.int64),
         seats=np.zeros(n_dishes, np.int64),
         weights=np.zeros(n_dishes),
-        omega=np.zeros(n_topics),
+        omega=np.zeros(capacity),
         stick_size=np.zeros((n_sentences, n_dishes - 1), np.int64),
         stick_later=np.zeros((n_sentences, n_dishes - 1), np.int64),
         dish_sizes=np.zeros((n_documents, n_dishes), np.int64),
@@ -270,13 +308,15 @@ def make_state(
 
 def check(state: TruncatedState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
-    tokens, (n_dishes, n_topics) = state.tokens, state.in_dish.shape
+    tokens, (n_dishes, capacity) = state.tokens, state.in_dish.shape
+    n_topics = n_represented(state.vectors)
     for name, most in (("topic", n_topics), ("dish", n_dishes)):
         values = getattr(tokens, name)
         if values.size and not 0 <= values.min() <= values.max() < most:
             raise AssertionError(f"a token's {name} is outside 0..{most - 1}")
-    check_positive(a=state.a, b=state.b, kappa=state.kappa, eta=state.eta)
-    recounted = count_topics(tokens, len(state.topics.counts), n_topics)
+    check_positive(a=state.a, b=state.b, eta=state.eta)
+    check_vectors(state.vectors)
+    recounted = count_topics(tokens, len(state.topics.counts), capacity)
     for name, counts in zip(Topics._fields, recounted, strict=True):
         if np.any(getattr(state.topics, name) != counts):
             raise AssertionError(f"{name} differs from a recount")

@@ -15,18 +15,18 @@ from .documents import SLOTS, count_dishes, count_topic, discount_topic, empty_s
 from .hyper import update_smoothings
 from .state import Tokens, Topics, count_topics
 from .tables import note_dishes
+from .vectors import TopicVectors, check_vectors, is_full, make_vectors, n_represented, open_topic
 from .weights import combine, draw_dish, draw_topic, weigh_word
 
 
 class Smoothings(NamedTuple):
-    """Dirichlet parameters, each float64 (1,), and their priors, float64 (2,) or zeros."""
+    """The law of topic vectors; Dirichlet parameter of topics, float64 (1,), and its prior, float64 (2,)."""
 
-    kappa: np.ndarray
+    vectors: TopicVectors
     eta: np.ndarray
-    kappa_prior: np.ndarray
     eta_prior: np.ndarray
 
-    FIXED = ("kappa_prior", "eta_prior")
+    FIXED = ("eta_prior",)
 
 
 class Dishes(NamedTuple):
@@ -55,6 +55,8 @@ class Dishes(NamedTuple):
     block: np.ndarray
     block_topics: np.ndarray
     name: np.ndarray
+
+    BY_TOPIC = ("in_dish", "listed", "omega", "block", "block_topics")
 
 
 class DishTally(NamedTuple):
@@ -153,6 +155,7 @@ def draw_seat(rng, state, i, s):
     c, u = draw_dish(dishes, rng.random(), total)
     u = choose_seat(urn, tokens, dishes, i, c, u)
     k = draw_topic(state.smoothings, dishes, c, u)
+    open_topic(rng, state.smoothings.vectors, k)
     if c == n_slots:
         c = empty_slot(dishes)
         dishes.sizes[SLOTS] = max(n_slots, c + 1)
@@ -165,14 +168,24 @@ def draw_seat(rng, state, i, s):
 
 @kernel
 def token_pass(rng, state):
-    """Draw every token anew, in the order of the corpus. Mutates `state`."""
+    """Draw every token anew, in the order of the corpus; see `tokens.token_pass`. Mutates `state`."""
     tokens, topics, dishes, urn = state.tokens, state.topics, state.dishes, state.urn
+    vectors = state.smoothings.vectors
+    begin = vectors.next_token[0]
     for d in range(tokens.doc_ptr.size - 1):
+        if tokens.doc_ptr[d + 1] <= begin:
+            continue
         count_dishes(tokens, dishes, dishes.name, d)
         enter_urn(urn, tokens, dishes, d)
         for s in range(tokens.doc_sentences[d], tokens.doc_sentences[d + 1]):
             enter_sentence(urn, tokens, dishes, s)
-            for i in range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1]):
+            for i in range(max(begin, tokens.sentence_ptr[s]), tokens.sentence_ptr[s + 1]):
+                if is_full(vectors):
+                    leave_sentence(urn, tokens, dishes, s)
+                    leave_urn(urn, dishes, d)
+                    forget_dishes(dishes)
+                    vectors.next_token[0] = i
+                    return False
                 if tokens.dish[i] >= 0:
                     topics.counts[tokens.words[i], tokens.topic[i]] -= 1
                     topics.total[tokens.topic[i]] -= 1
@@ -182,6 +195,8 @@ def token_pass(rng, state):
             leave_sentence(urn, tokens, dishes, s)
         leave_urn(urn, dishes, d)
         forget_dishes(dishes)
+    vectors.next_token[0] = 0
+    return True
 
 
 @kernel
@@ -190,22 +205,25 @@ def block_pass(rng, state):
     tokens, dishes, tally, urn = state.tokens, state.dishes, state.tally, state.urn
     tally.in_dish[:] = 0
     tally.numbers[:] = 0
+    state.smoothings.vectors.tables[:] = 0
     for d in range(tokens.doc_ptr.size - 1):
         count_dishes(tokens, dishes, dishes.name, d)
         enter_urn(urn, tokens, dishes, d)
         move_blocks(rng, urn, tokens, state.smoothings, dishes, d)
-        note_dishes(dishes, tally)
+        note_dishes(rng, state.smoothings.vectors, dishes, tally)
         leave_urn(urn, dishes, d)
         forget_dishes(dishes)
 
 
 @kernel
 def sweep(rng, state):
-    """One sweep: tokens, blocks of them, hyperparameters. Mutates `state`."""
-    token_pass(rng, state)
+    """One sweep: tokens, blocks of them, hyperparameters; see `sweeps`. Mutates `state`."""
+    if not token_pass(rng, state):
+        return False
     block_pass(rng, state)
     update_urn(rng, state.urn)
-    update_smoothings(rng, state.smoothings, state.topics, state.tally)
+    update_smoothings(rng, state.smoothings, state.tokens, state.topics, state.tally)
+    return True
 
 
 def make_state(
@@ -221,32 +239,35 @@ def make_state(
     ----------
     tokens : Tokens
     sizes : (K, V)
+        As many topics as are needed where K is 0.
     latents : mapping of str to array
     priors : mapping of str to (shape, rate)
     urn : NamedTuple
     """
     (n_topics, n_words), longest = sizes, longest_document(tokens)
+    vectors = make_vectors(latents, priors, n_topics)
+    capacity = vectors.base.size
 
     def integers(*shape: int) -> np.ndarray:
         return np.zeros(shape, np.int32)
 
     dishes = Dishes(
         sizes=np.zeros(1, np.int64),
-        in_dish=integers(longest + 1, n_topics),
+        in_dish=integers(longest + 1, capacity),
         dish_size=integers(longest + 1),
-        listed=integers(longest, n_topics),
+        listed=integers(longest, capacity),
         n_listed=integers(longest),
         log_weight=np.zeros(longest + 1),
         table_weight=np.zeros(longest + 1),
-        omega=np.zeros(n_topics),
-        block=integers(n_topics),
-        block_topics=integers(n_topics),
+        omega=np.zeros(capacity),
+        block=integers(capacity),
+        block_topics=integers(capacity),
         name=integers(longest),
     )
     return UrnState(
         tokens,
-        Topics(*count_topics(tokens, n_words, n_topics)),
-        Smoothings(**hyperparameters(latents, priors, ("kappa", "eta"))),
+        Topics(*count_topics(tokens, n_words, capacity)),
+        Smoothings(vectors, **hyperparameters(latents, priors, ("eta",))),
         dishes,
         DishTally(
             np.zeros(3, np.int64), np.zeros(tokens.words.size, np.int64), np.zeros(longest + 1, np.int64)
@@ -272,13 +293,15 @@ def hyperparameters(
 def check(state: UrnState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     tokens, dishes, urn = state.tokens, state.dishes, state.urn
-    longest, n_topics = dishes.listed.shape
+    longest, capacity = dishes.listed.shape
+    n_topics = n_represented(state.smoothings.vectors)
     for name, most in (("topic", n_topics), ("dish", longest)):
         values = getattr(tokens, name)
         if values.size and not 0 <= values.min() <= values.max() < most:
             raise AssertionError(f"a token's {name} is outside 0..{most - 1}")
-    check_positive(kappa=state.smoothings.kappa, eta=state.smoothings.eta)
-    recounted = count_topics(tokens, len(state.topics.counts), n_topics)
+    check_positive(eta=state.smoothings.eta)
+    check_vectors(state.smoothings.vectors)
+    recounted = count_topics(tokens, len(state.topics.counts), capacity)
     for name, counts in zip(Topics._fields, recounted, strict=True):
         if np.any(getattr(state.topics, name) != counts):
             raise AssertionError(f"{name} differs from a recount")

@@ -124,12 +124,12 @@ def weigh_seats_of_sticks(law, document, sentence, own_before):
 
 @borrowing_kernel
 def weigh_word(law, topics, document, word):
-    """Fill the weight of `word` in each topic; return their sum."""
-    eta, total = law.eta[0], 0.0
+    """Fill the weight of `word` in each topic; return their sum, each times the parameter of its topic."""
+    vectors, eta, total = law.vectors, law.eta[0], 0.0
     smoothing = eta * topics.counts.shape[0]
-    for k in range(document.omega.size):
+    for k in range(vectors.n_topics[0]):
         document.omega[k] = (topics.counts[word, k] + eta) / (topics.total[k] + smoothing)
-        total += document.omega[k]
+        total += vectors.base[k] * document.omega[k]
     return total
 
 
@@ -139,8 +139,7 @@ def combine(law, document, word_total):
 
     Returns their sum.
     """
-    n_slots, n_topics = document.sizes[SLOTS], document.omega.size
-    kappa, weight = law.kappa[0], document.log_weight
+    n_slots, mass, weight = document.sizes[SLOTS], law.vectors.mass[0], document.log_weight
     highest = weight[n_slots]
     for c in range(n_slots):
         highest = max(highest, weight[c])
@@ -149,15 +148,15 @@ def combine(law, document, word_total):
         if weight[c] == -math.inf:
             weight[c] = 0.0
             continue
-        of_word = kappa * word_total
+        of_word = word_total
         for j in range(document.n_listed[c]):
             k = document.listed[c, j]
             of_word += document.in_dish[c, k] * document.omega[k]
-        of_word /= document.dish_size[c] + n_topics * kappa
+        of_word /= document.dish_size[c] + mass
         scale = 1.0 if weight[c] == highest else math.exp(weight[c] - highest)
         weight[c] = scale * document.table_weight[c] * of_word
         total += weight[c]
-    of_new = document.table_weight[n_slots] * word_total / n_topics
+    of_new = document.table_weight[n_slots] * word_total / mass
     weight[n_slots] = math.exp(weight[n_slots] - highest) * of_new
     return total + weight[n_slots]
 
@@ -180,13 +179,13 @@ def draw_dish(document, u, total):
 @borrowing_kernel
 def draw_topic(law, document, c, u):
     """Topic at height `u` within the weight of slot `c`."""
-    n_topics, kappa = document.omega.size, law.kappa[0]
-    mass = 0.0
+    n_topics, base = law.vectors.n_topics[0], law.vectors.base
+    total = 0.0
     for k in range(n_topics):
-        mass += (document.in_dish[c, k] + kappa) * document.omega[k]
-    u = u * (mass / document.log_weight[c])
+        total += (document.in_dish[c, k] + base[k]) * document.omega[k]
+    u = u * (total / document.log_weight[c])
     for k in range(n_topics):
-        u = u - (document.in_dish[c, k] + kappa) * document.omega[k]
+        u = u - (document.in_dish[c, k] + base[k]) * document.omega[k]
         if u < 0.0:
             return k
     return n_topics - 1

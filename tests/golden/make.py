@@ -73,20 +73,25 @@ CHOICES_OF: dict[str, dict[str, tuple[Any, ...]]] = {
     "labeled_lda": {"common": (2,)}, "partially_labeled_lda": {"topics_per_label": (3,), "common": (2,)},
     "dmr": {"labels": ("group, group:number",)},
     "pfa": {"n_topics": (0, 5)}, "gbn": {"n_layers": (2, 3)},
+    "was.unbounded": {"n_topics": (0,)}, "sbp.unbounded": {"n_topics": (0,)},
+    "tjb_hdp.unbounded": {"n_topics": (0,)},
 }  # fmt: skip
 """Of a model, in place of those for all."""
 
 
-GOLDEN: dict[str, tuple[str, str | None]] = {model_id: (model_id, None) for model_id in MODELS} | {
-    "lda.belief-network": ("lda", "belief-network"),
+GOLDEN: dict[str, tuple[str, dict[str, Any]]] = {model_id: (model_id, {}) for model_id in MODELS} | {
+    "lda.belief-network": ("lda", {"topics": "belief-network"}),
+    "was.unbounded": ("was", {"n_topics": 0}),
+    "sbp.unbounded": ("sbp", {"n_topics": 0}),
+    "tjb_hdp.unbounded": ("tjb_hdp", {"n_topics": 0}),
 }
-"""Models, and topics that no model has by default: a name for each, the model, and its topics."""
+"""Models, and forms that no model has by default: a name for each, the model, and its arguments."""
 
 
 def maker(name: str) -> Any:
     """How one of them is made."""
-    model_id, topics = GOLDEN[name]
-    return partial(get, model_id, topics=topics)
+    model_id, arguments = GOLDEN[name]
+    return partial(get, model_id, **arguments)
 
 
 def fixed_values(model: Any) -> dict[str, float]:
@@ -215,13 +220,12 @@ def has_pystan() -> bool:
 
 def parts(model_id: str) -> dict[str, Any]:
     """How each part of a model's golden data is computed."""
-    return {
-        "draws": lambda: {
-            k: v for name in maker(model_id)().kernels for k, v in draws(model_id, name).items()
-        },
-        "numpyro": lambda: numpyro(model_id),
-        "stan": lambda: stan(model_id),
+    model = maker(model_id)()
+    of_samplers = {
+        "draws": lambda: {k: v for name in model.kernels for k, v in draws(model_id, name).items()}
     }
+    of_programs = {"numpyro": lambda: numpyro(model_id), "stan": lambda: stan(model_id)}
+    return of_samplers | (of_programs if model.reference is not None else {})
 
 
 # What the package is given.

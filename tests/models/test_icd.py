@@ -197,7 +197,7 @@ def test_new_documents_are_scored():
     """Mean of estimates over the exact probability of words given lengths; six standard errors."""
     phi = np.random.default_rng(0).dirichlet(np.ones(3), 2)
     rng = np.random.default_rng(0)
-    law = kernel_of_buffet.Sets(1.3, 0.7, 0.4, 0, 0)
+    law = kernel_of_buffet.Sets(1.3, 0.7, np.full(2, 0.4), 0, 0)
     predictive = SetsPredictive(FrozenTopics(phi, np.ones((1, 2))), law, MODEL.seats)
     dishes, log_p = MODEL.dish_laws(SEATS, HYPER)
     exact = logsumexp(

@@ -55,6 +55,9 @@ OPTIONS = {
     "whdsp of three topics": ("whdsp", {"n_topics": 3}),
     "pfa of three topics": ("pfa", {"n_topics": 3}),
     "gbn of three layers": ("gbn", {"n_layers": 3}),
+    "was without a number of topics": ("was", {"n_topics": 0}),
+    "sbp without a number of topics": ("sbp", {"n_topics": 0}),
+    "tjb_hdp without a number of topics": ("tjb_hdp", {"n_topics": 0}),
 }
 """All combinations of documents and topics, and a form that a setting makes: names of what `make` makes."""
 

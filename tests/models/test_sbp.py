@@ -88,7 +88,7 @@ def test_new_documents_are_scored_without_bias():
     phi = np.random.default_rng(0).dirichlet(np.ones(3), 2)
     model = get("sbp", n_dishes=3, n_topics=2)
     seats = model.seats(Design.of(SENTENCES))
-    law = Sticks(HYPER["a"], HYPER["b"], 0.0, HYPER["kappa"], truncation=3)
+    law = Sticks(HYPER["a"], HYPER["b"], 0.0, np.full(2, HYPER["kappa"]), truncation=3)
     predictive = SegmentsPredictive(FrozenTopics(phi, np.ones((1, 2))), law, model.seats)
     dishes, log_p = model.dish_laws(seats, HYPER)
     exact = logsumexp(

@@ -227,7 +227,8 @@ def test_sentences_are_needed():
         ({"order": "backwards"}, "was: order: expected round_robin or reading, found 'backwards'"),
         ({"window": -1}, "was: window: expected a whole number, 0 or more, found -1"),
         ({"most_dishes": 1.5}, "was: most_dishes: expected a whole number, 0 or more, found 1.5"),
-        ({"n_topics": 0}, "was: n_topics: expected a whole number, 1 or more, found 0"),
+        ({"n_topics": -1}, "was: n_topics: expected a whole number, 0 or more, found -1"),
+        ({"tau": 2.0}, "was: tau: expected n_topics=0, as many topics as are needed, found 10"),
     ],
 )
 def test_bad_options_are_named(arguments, message):
@@ -292,14 +293,15 @@ def test_references_say_what_is_too_long():
         get("was", window=5).reference.stan_data(corpus, 6)
 
 
-def test_new_documents_are_scored_without_bias():
+@pytest.mark.parametrize("of_dish", [(0.4, 0.4), (0.7, 0.1)], ids=["even", "uneven"])
+def test_new_documents_are_scored_without_bias(of_dish):
     """Mean of estimates over exact probabilities; six standard errors, a false alarm in 5e8."""
     phi = np.random.default_rng(0).dirichlet(np.ones(3), 2)
-    hyper = {"a": 1.7, "b": 0.8, "zeta": 0.6, "kappa": 0.4}
+    hyper, kappa = {"a": 1.7, "b": 0.8, "zeta": 0.6}, np.array(of_dish)
     model = get("was", n_topics=2)
     design = Design(np.array([5, 0, 4]), 3, segment_ptr=np.array([0, 2, 5, 6, 9]))
     corpus = design.corpus(np.array([0, 1, 1, 2, 0, 1, 0, 0, 2]))
-    law = Sticks(*hyper.values(), truncation=0)
+    law = Sticks(*hyper.values(), kappa, truncation=0)
     predictive = SegmentsPredictive(FrozenTopics(phi, np.ones((1, 2))), law, model.seats)
     predictive.check(corpus)
     seats, exact = model.seats(design), np.zeros(3)
@@ -308,9 +310,7 @@ def test_new_documents_are_scored_without_bias():
         dishes, log_p = model.dish_laws(Seating(*(x[own] for x in seats)), hyper)
         exact[d] = logsumexp(
             [
-                p
-                + np.log(phi[list(z), corpus.words[own]]).sum()
-                + log_sequences(row, np.array(z), np.full(2, 0.4))
+                p + np.log(phi[list(z), corpus.words[own]]).sum() + log_sequences(row, np.array(z), kappa)
                 for row, p in zip(dishes, log_p, strict=True)
                 for z in product(range(2), repeat=int(own.sum()))
             ]
@@ -324,7 +324,7 @@ def test_new_documents_are_scored_without_bias():
     completed = predictive.log_completion(corpus, corpus, rng, burn_in=0, sweeps=50)
     empty = predictive.log_completion(corpus.keep(np.zeros(9, bool)), corpus, rng, burn_in=0, sweeps=5)
     assert np.all(completed < 0.0)
-    assert_allclose(empty, np.log(phi.mean(axis=0))[corpus.words])
+    assert_allclose(empty, np.log(kappa / kappa.sum() @ phi)[corpus.words])
 
 
 def test_new_documents_of_limited_models_are_refused():

@@ -22,12 +22,12 @@ from ..contract import (
 from ..corpus import Corpus
 from ..families.buffet.reference import MOST_TOPICS
 from ..families.segments import buffet, buffet_reference
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.family import SentencesFamily, dish_ids
 from ..families.segments.kernels import icd_kernels
 from ..families.segments.order import Seating
 from ..families.segments.predictive import SetsPredictive
 from ..settings import option, setting
-from ..toolbox.draws import draw_categorical, draw_dirichlet
 from ..toolbox.stan_data import stan_priors
 
 
@@ -51,13 +51,15 @@ class Icd(SentencesFamily):
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     alpha : float or Gamma
         Mass of the Indian buffet process: the expected number of dishes that are on in a sentence.
     gamma : float or Gamma
         Shape of the strengths.
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     window : int
@@ -95,6 +97,7 @@ class Icd(SentencesFamily):
                 r"\phi_{dl} \sim \mathrm{Dir}_K(\kappa),\quad \lambda_k \sim \mathrm{Dir}_V(\eta)",
                 "dish, topic and word of a token",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "The process is that of the first source; Algorithm 1, which has it in the place of its own, is "
@@ -104,6 +107,7 @@ class Icd(SentencesFamily):
             "of their lengths. They have one in the first, which is kept: the strengths have a scale by it.",
             'The second source has "IBP compound DP" of the first: its weights are Dirichlet given where '
             "dishes are on, and gamma variables that are normalised.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences", "sentence lengths are data"),
     )
@@ -118,8 +122,8 @@ class Icd(SentencesFamily):
 
     @property
     @override
-    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {"dish": ("token",), "table": ("token",)}
+    def of_tokens(self) -> tuple[str, ...]:
+        return ("dish", "table")
 
     @override
     def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
@@ -164,9 +168,7 @@ class Icd(SentencesFamily):
         )
         seats = self.seats(design)
         latents = self.draw_hyperparameters(design, rng) | buffet.seated(drawn, seats, rng)
-        of_token = dish_ids(seats, latents["dish"])
-        shape = np.full((int(of_token.max(initial=-1)) + 1, self.n_topics), float(latents["kappa"]))
-        latents["z"] = draw_categorical(draw_dirichlet(shape, rng)[of_token], rng)
+        latents |= self.draw_topics_of(dish_ids(seats, latents["dish"]), latents, rng)
         return Simulation(latents, self.resample_data(latents, design, rng))
 
     @override
@@ -185,18 +187,17 @@ class Icd(SentencesFamily):
 
     @override
     def predictive(self, latents: Latents, corpus: Corpus) -> SetsPredictive:
-        alpha, gamma, kappa = (float(latents[name]) for name in ("alpha", "gamma", "kappa"))
-        return SetsPredictive(
-            self.frozen_topics(latents, corpus), Sets(alpha, gamma, kappa, 0, 0), self.seats
-        )
+        alpha, gamma = float(latents["alpha"]), float(latents["gamma"])
+        law = Sets(alpha, gamma, self.topic_parameters(latents), 0, 0)
+        return SetsPredictive(self.frozen_topics(latents, corpus), law, self.seats)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return icd_kernels(room)
+        return icd_kernels(room, self.opens_topics)
 
     @property
     @override
-    def reference(self) -> Reference:
+    def program(self) -> Reference:
         return Reference(
             parameters=buffet_reference.PARAMETERS,
             numpyro=self._numpyro,
@@ -229,6 +230,6 @@ class Icd(SentencesFamily):
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
         longest = int(corpus.doc_lengths.max(initial=0))
         return {
-            "counts of topics": 8 * self.n_topics * corpus.n_words,
-            "dishes of the longest document": 8 * self.n_topics * longest,
+            "counts of topics": 8 * self.room_for_topics * corpus.n_words,
+            "dishes of the longest document": 8 * self.room_for_topics * longest,
         }

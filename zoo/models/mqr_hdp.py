@@ -9,6 +9,7 @@ import numpy as np
 from ...kernels.segments.particles import SharedAndOwn
 from ..contract import Beta, Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
 from ..families.segments import mixture
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.kernels import mqr_kernels
 from ..families.segments.order import Seating
 from ..families.segments.reference import Listing
@@ -33,13 +34,15 @@ class MqrHdp(UrnFamily):
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     alpha : float or Gamma
         Concentration of the shared dishes, and of those of each sentence.
     epsilon : float or Beta
         Share of the shared dishes.
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     window : int
@@ -77,11 +80,13 @@ class MqrHdp(UrnFamily):
                 r"\lambda_k \sim \mathrm{Dir}_V(\eta)",
                 "dish, topic and word of a token",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "Equations and numbers are those of the paper on the weight-agnostic process, which defines this "
             "one and reports nothing of it; epsilon is not given. It is in the place of the paper's own "
             "process in Algorithm 1, so that there is one mixture a document.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences"),
     )
@@ -121,8 +126,9 @@ class MqrHdp(UrnFamily):
 
     @override
     def law_of_new(self, latents: Latents) -> SharedAndOwn:
-        return SharedAndOwn(*(float(latents[name]) for name in ("alpha", "epsilon", "kappa")), truncation=0)
+        alpha, epsilon = float(latents["alpha"]), float(latents["epsilon"])
+        return SharedAndOwn(alpha, epsilon, self.topic_parameters(latents), truncation=0)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return mqr_kernels(room)
+        return mqr_kernels(room, self.opens_topics)

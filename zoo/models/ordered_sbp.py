@@ -7,6 +7,7 @@ import numpy as np
 
 from ..contract import Card, Design, Equation, Kernel, Latents, Room
 from ..corpus import Corpus
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.kernels import ordered_kernels
 from ..families.segments.order import Seating, seating
 from ..families.segments.predictive import SegmentsPredictive
@@ -26,11 +27,13 @@ class OrderedSbp(SticksFamily):
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     a, b : float or Gamma
         Of the sticks, v ~ Beta(a, b).
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     most_dishes : int
@@ -68,12 +71,14 @@ class OrderedSbp(SticksFamily):
                 r"z_i \sim \phi_{d, c_i},\quad w_i \sim \lambda_{z_i}",
                 "topic and word of a token that has dish c",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "The paper says that its process with one group is the ordered stick-breaking process; zeta "
             "cancels then, and is no parameter here.",
             "Equation 9 is a stick-breaking process with Beta(a, b) sticks only for the parameters of a "
             "Dirichlet or Pitman-Yor process: a token that opens a table is no success of its stick.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "order of words", "not exchangeable"),
     )
@@ -101,4 +106,4 @@ class OrderedSbp(SticksFamily):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return ordered_kernels(room)
+        return ordered_kernels(room, self.opens_topics)

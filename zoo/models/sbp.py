@@ -12,6 +12,7 @@ from ...kernels.segments.particles import Sticks
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.segments import truncated
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.family import SentencesFamily
 from ..families.segments.kernels import sbp_kernels
 from ..families.segments.order import Seating
@@ -33,13 +34,15 @@ class Sbp(SentencesFamily):
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     n_dishes : int
         T, where sticks are truncated: the last dish takes what is left.
     a, b : float or Gamma
         Of the sticks, v ~ Beta(a, b).
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     window : int
@@ -76,10 +79,12 @@ class Sbp(SentencesFamily):
                 r"c_i \sim \theta_{s(i)},\quad z_i \sim \phi_{d, c_i},\quad w_i \sim \lambda_{z_i}",
                 "dish, topic and word of a token",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "Equations and numbers are those of the paper on the weight-agnostic process, which has this one "
             "in the place of its own in Algorithm 1. It does not say where sticks are truncated.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "parametric dishes", "sentences"),
     )
@@ -121,17 +126,17 @@ class Sbp(SentencesFamily):
 
     @override
     def predictive(self, latents: Latents, corpus: Corpus) -> SegmentsPredictive:
-        a, b, kappa = (float(latents[name]) for name in ("a", "b", "kappa"))
-        law = Sticks(a, b, 0.0, kappa, self.n_dishes)
+        a, b = float(latents["a"]), float(latents["b"])
+        law = Sticks(a, b, 0.0, self.topic_parameters(latents), self.n_dishes)
         return SegmentsPredictive(self.frozen_topics(latents, corpus), law, self.seats)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return sbp_kernels(room)
+        return sbp_kernels(room, self.opens_topics)
 
     @property
     @override
-    def reference(self) -> Reference:
+    def program(self) -> Reference:
         return Reference(
             parameters=("theta", "dishes", "phi", "a", "b", "kappa", "eta"),
             numpyro=self._numpyro,
@@ -166,6 +171,6 @@ class Sbp(SentencesFamily):
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
         sentences = corpus.n_tokens if corpus.segment_ptr is None else corpus.segment_ptr.size
         return {
-            "counts of topics": 8 * self.n_topics * corpus.n_words,
+            "counts of topics": 8 * self.room_for_topics * corpus.n_words,
             "sticks of sentences": 16 * self.n_dishes * sentences,
         }

@@ -9,6 +9,7 @@ import numpy as np
 from ...kernels.segments.particles import Restaurants
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
 from ..families.segments import franchise
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.kernels import tjb_kernels
 from ..families.segments.order import Seating
 from ..families.segments.reference import Listing
@@ -30,13 +31,15 @@ class TjbHdp(UrnFamily):
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     alpha : float or Gamma
         Concentration of a document: how many dishes it has.
     gamma : float or Gamma
         Concentration of a sentence: the larger, the more its weights are those of its document.
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     window : int
@@ -73,12 +76,14 @@ class TjbHdp(UrnFamily):
                 r"\lambda_k \sim \mathrm{Dir}_V(\eta)",
                 "dish, topic and word of a token",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "Equations and numbers are those of the paper on the weight-agnostic process, which has this one "
             "in the place of its own in Algorithm 1, at alpha = 1 and gamma = 0.5. There is one hierarchy a "
             "document, as its groups are sentences: documents share topics, and no dishes.",
             "The variance of a sentence's stick does depend on gamma; Section II-B says otherwise.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences"),
     )
@@ -108,8 +113,9 @@ class TjbHdp(UrnFamily):
 
     @override
     def law_of_new(self, latents: Latents) -> Restaurants:
-        return Restaurants(*(float(latents[name]) for name in ("alpha", "gamma", "kappa")), truncation=0)
+        alpha, gamma = float(latents["alpha"]), float(latents["gamma"])
+        return Restaurants(alpha, gamma, self.topic_parameters(latents), truncation=0)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return tjb_kernels(room)
+        return tjb_kernels(room, self.opens_topics)

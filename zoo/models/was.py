@@ -7,6 +7,7 @@ from typing import ClassVar, override
 import numpy as np
 
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.family import SentencesFamily
 from ..families.segments.kernels import was_kernels
 from ..families.segments.law import tables_of
@@ -20,24 +21,28 @@ class Was(SticksFamily, SentencesFamily):
     """Sentences share the dishes (topic vectors) of their document, each with weights of its own.
 
     A dish may be prominent in a few sentences and absent from all others, and its weight in one says nothing
-    of that in another. The number of topics is fixed, as in the paper, which draws a dish from a Dirichlet
-    distribution over K topics; the number of dishes of a document is not.
+    of that in another. The number of dishes of a document is free. That of topics is fixed by default, as in
+    the paper, which draws a dish from a Dirichlet distribution over K topics; at ``n_topics=0`` dishes share
+    as many topics as are needed.
 
     Latents: ``z`` (N,); ``dish`` (N,), numbered through each document from 0 by first appearance in the order
-    in which tokens take their seats; ``a``, ``b``, ``zeta``, ``kappa``, ``eta``. The corpus must have
-    sentences (``segment_ptr``), or `window` must say how to cut documents.
+    in which tokens take their seats; ``a``, ``b``, ``zeta``, ``kappa``, ``eta``; without a number of topics
+    ``tau`` and ``root`` (K + 1,), the weights of topics, that of all without tokens last. The corpus must
+    have sentences (``segment_ptr``), or `window` must say how to cut documents.
 
     Parameters
     ----------
     n_topics : int
-        K.
+        K; 0 for as many as are needed.
     a, b : float or Gamma
         Of the sticks, v ~ Beta(a, b). With ``a = 1`` the tables of a sentence are a Chinese restaurant of
         concentration b.
     zeta : float or Gamma
         How readily a new table has a dish that is new to the document.
     kappa : float or Gamma
-        Dirichlet parameter of a dish, a topic.
+        Dirichlet parameter of a dish, a topic; without a number of topics, concentration of a dish.
+    tau : float or Gamma
+        Without a number of topics, their concentration: how many.
     eta : float or Gamma
         Dirichlet parameter of a topic's word distribution, a word.
     window : int
@@ -86,6 +91,7 @@ class Was(SticksFamily, SentencesFamily):
                 r"z_i \sim \phi_{d, c_i},\quad w_i \sim \lambda_{z_i}",
                 "topic and word of a token that has dish c",
             ),
+            FREE_TOPICS,
         ),
         errata=(
             "The paper samples the n-th token given those before it (note to Theorem 4). The process is not "
@@ -99,6 +105,7 @@ class Was(SticksFamily, SentencesFamily):
             "sentences share are not, as it has its tables for its weights.",
             "Definition 4 is silent on sentences of unequal lengths: here one that has no more tokens is "
             "passed over. The paper gives neither zeta nor the number of topics.",
+            NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences", "not exchangeable"),
     )
@@ -136,4 +143,4 @@ class Was(SticksFamily, SentencesFamily):
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        return was_kernels(room)
+        return was_kernels(room, self.opens_topics)

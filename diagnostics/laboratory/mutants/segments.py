@@ -1,6 +1,7 @@
 """Deliberately wrong kernels of the models of sentences; see `registry`."""
 
 from ....zoo.contract import Model
+from ....zoo.families.segments.family import SegmentsFamily
 from ....zoo.families.segments.urns import UrnFamily
 from ....zoo.models.icd import Icd
 from ....zoo.models.mqr_hdp import MqrHdp
@@ -16,6 +17,11 @@ def _mutant(name: str, file: str, find: str, replace: str, about: str, *of: type
     change = Change(f"segments/{file}.py", find, replace)
     label = "urn" if concerned[0] is UrnFamily else concerned[0].card.id
     return Mutant(f"{label}-{name}", concerned, change, about)
+
+
+def _without_bound(name: str, file: str, find: str, replace: str, about: str, *of: type[Model]) -> Mutant:
+    change = Change(f"segments/{file}.py", find, replace)
+    return Mutant(f"topics-{name}", of or (SegmentsFamily,), change, about, requires={"n_topics": 0})
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -61,9 +67,9 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "topics-of-dish-forgotten",
         "weights",
-        "        of_word /= document.dish_size[c] + n_topics * kappa\n",
-        "        of_word /= document.dish_size[c] + kappa\n",
-        "the normaliser of a dish has kappa instead of K kappa",
+        "        of_word /= document.dish_size[c] + mass\n",
+        "        of_word /= document.dish_size[c] + 1.0\n",
+        "the normaliser of a dish has 1 instead of the sum of its parameters",
         Was,
         OrderedSbp,
         UrnFamily,
@@ -130,16 +136,16 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "sentences-together",
         "truncated",
-        "            state.seats[:] = 0\n        state.in_dish[:] = 0\n        state.dish_size[:] = 0\n",
-        "        state.seats[:] = 0\n        state.in_dish[:] = 0\n        state.dish_size[:] = 0\n",
+        "            state.seats[:] = 0\n        forget_document(state)\n",
+        "        forget_document(state)\n",
         "a sentence begins with the seats of the one before",
         Sbp,
     ),
     _mutant(
         "size-of-dish-forgotten",
         "truncated",
-        "(state.dish_size[c] + n_topics * kappa)",
-        "(1.0 + n_topics * kappa)",
+        "(state.dish_size[c] + vectors.mass[0])",
+        "(1.0 + vectors.mass[0])",
         "topic vectors are not normalised",
         Sbp,
     ),
@@ -345,5 +351,66 @@ MUTANTS: tuple[Mutant, ...] = (
         "        out += expected_topics(gamma, distinct[u])\n",
         "documents of as many sentences count once where alpha and gamma are drawn",
         Icd,
+    ),
+    _without_bound(
+        "share-of-new",
+        "vectors",
+        "log_beta_variate(rng, 1.0, vectors.tau[0])",
+        "log_beta_variate(rng, 1.0, 1.0)",
+        "a topic that opens takes a uniform share of what is left, whatever tau",
+    ),
+    _without_bound(
+        "rest-not-split",
+        "vectors",
+        "vectors.root[k + 1] = rest * math.exp(log_left)",
+        "vectors.root[k + 1] = rest",
+        "a topic that opens takes nothing from what is left",
+    ),
+    _without_bound(
+        "rest-without-tau",
+        "vectors",
+        "vectors.root[n_topics] = vectors.tau[0]",
+        "vectors.root[n_topics] = 1.0",
+        "what is left is drawn as if tau were 1",
+    ),
+    _without_bound(
+        "kappa-by-topics",
+        "vectors",
+        "rng, vectors.kappa[0], vectors.kappa_prior, n_tables, dish_size, 1.0",
+        "rng, vectors.kappa[0], vectors.kappa_prior, n_topics, dish_size, 1.0",
+        "kappa is drawn given the number of topics instead of tables",
+    ),
+    _without_bound(
+        "tau-by-tables",
+        "vectors",
+        "rng, vectors.tau[0], vectors.tau_prior, n_topics, np.array([n_tables]), 1.0",
+        "rng, vectors.tau[0], vectors.tau_prior, n_tables, np.array([n_tables]), 1.0",
+        "tau is drawn given the number of tables instead of topics",
+    ),
+    _without_bound(
+        "tables-misnamed",
+        "vectors",
+        "                vectors.tables[n_kept] = vectors.tables[k]\n",
+        "",
+        "topics that are numbered anew get the tables of others",
+    ),
+    _without_bound(
+        "one-table-each",
+        "tables",
+        "vectors.tables[k] += crt(rng, document.in_dish[c, k], vectors.base[k])",
+        "vectors.tables[k] += 1",
+        "a dish has one table of each of its topics",
+        Was,
+        OrderedSbp,
+        UrnFamily,
+        Icd,
+    ),
+    _without_bound(
+        "tables-of-last-dish",
+        "truncated",
+        "vectors.tables[k] += crt(rng, state.in_dish[c, k], vectors.base[k])",
+        "vectors.tables[k] = crt(rng, state.in_dish[c, k], vectors.base[k])",
+        "only the tables of the last dish are counted",
+        Sbp,
     ),
 )

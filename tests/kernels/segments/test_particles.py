@@ -11,7 +11,7 @@ from bnpzoo.kernels.segments import particles as smc
 WORDS, SENTENCE = np.array([0, 1, 0, 0, 1, 2, 0]), np.array([0, 1, 2, 0, 1, 2, 0])
 """In the order in which tokens take their seats: sentences of 3, 2 and 2, in turn."""
 
-LAW, ETA, N_TOPICS = smc.Sticks(1.0, 1.0, 0.7, 0.3, 0), 0.2, 2
+LAW, ETA, N_TOPICS = smc.Sticks(1.0, 1.0, 0.7, np.full(2, 0.3), 0), 0.2, 2
 EXACT = {"dishes": 2.73618308, "same dish": 0.44116112, "same topic": 0.40467460}
 """By enumeration of all 112,256 states, of a program that shares nothing with this package."""
 

@@ -261,10 +261,11 @@ NAMES = [name for name, cls in MODELS.items() if issubclass(cls, SegmentsFamily)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n_topics", [3, 0])
 @pytest.mark.parametrize("name", NAMES)
-def test_documents_of_all_shapes(name, shape):
+def test_documents_of_all_shapes(name, n_topics, shape):
     lengths, window = SHAPES[shape]
-    model, rng = get(name, n_topics=3), np.random.default_rng(0)
+    model, rng = get(name, n_topics=n_topics), np.random.default_rng(0)
     model = model.replaced(**{"window": window} if "window" in model.arguments() else {})
     corpus = Design(np.array(lengths), 4).corpus(rng.integers(4, size=sum(lengths)))
     kernel = model.kernel()

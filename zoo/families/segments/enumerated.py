@@ -84,8 +84,8 @@ class EnumeratedFamily(SegmentsFamily):
 
     @property
     @override
-    def reference(self) -> Reference:
-        """See `Model.reference`; without `most_dishes`, the truncation is the limit."""
+    def program(self) -> Reference:
+        """See `SegmentsFamily.program`; without `most_dishes`, the truncation is the limit."""
         return Reference(
             parameters=("dishes", "phi", *self.hyperparameters()),
             numpyro=self._numpyro,
@@ -130,6 +130,6 @@ class EnumeratedFamily(SegmentsFamily):
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
         longest = int(corpus.doc_lengths.max(initial=0))
         return {
-            "counts of topics": 8 * self.n_topics * corpus.n_words,
-            "dishes of the longest document": 8 * self.n_topics * longest,
+            "counts of topics": 8 * self.room_for_topics * corpus.n_words,
+            "dishes of the longest document": 8 * self.room_for_topics * longest,
         }

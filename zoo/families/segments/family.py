@@ -1,12 +1,14 @@
 """What models of sentences share: topics, dishes, and all but the law by which tokens get their dishes.
 
-A document has dishes, topic vectors phi_dl ~ Dir_K(kappa); a token has a dish and a topic drawn from it. The
-K topics are Dir_V(eta), and shared by all documents. Topic vectors and topics are integrated out.
+A document has dishes, topic vectors; a token has a dish and a topic drawn from it. Topics are Dir_V(eta), and
+shared by all documents. There are K of them, phi_dl ~ Dir_K(kappa), or as many as are needed, root ~ GEM(tau)
+and phi_dl ~ DP(kappa, root). Topic vectors and topics are integrated out.
 """
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from numbers import Integral
 from typing import override
@@ -14,6 +16,7 @@ from typing import override
 import numpy as np
 from scipy.stats import entropy
 
+from ....kernels.segments.vectors import ROOM
 from ...contract import (
     Design,
     FrozenTopics,
@@ -24,14 +27,21 @@ from ...contract import (
     Prior,
     Probes,
     Quantities,
+    Reference,
     Simulation,
     WordCounts,
 )
 from ...corpus import Corpus
-from ...settings import option, setting
+from ...settings import Setting, option, setting
 from ...toolbox.draws import draw_categorical, draw_dirichlet, draw_hyperparameter, draw_words
-from ...toolbox.laws import doc_topic_counts, log_sequences, topic_word_counts
+from ...toolbox.enumeration import restricted_growth_strings
+from ...toolbox.laws import by_first_appearance, doc_topic_counts, log_sequences, topic_word_counts
+from ..hdp.sticks import log_gem
+from . import vectors
 from .order import Seating, seating, sentence_starts
+
+TAU = Gamma(1.0, 1.0)
+"""Default, and all that there can be where the number of topics is fixed."""
 
 MOST_DRAWS = 1000
 """Tries of a generator that keeps to limits by rejection."""
@@ -42,15 +52,21 @@ class SegmentsFamily(Model):
     """Base of the models of sentences.
 
     Latents: ``z`` (N,), the topic of each token; ``dish`` (N,), its dish, numbered through each document from
-    0; and the hyperparameters.
+    0; the hyperparameters; and, where there are as many topics as are needed, ``root`` (K + 1,), the weights
+    of topics, the last entry being that of all topics without tokens.
     """
 
     n_topics: int = option(10, small=2, benchmark=50)
+    tau: Hyperparameter = setting(TAU, fixed=1.7, prior=Gamma(5.0, 4.0), benchmark=1.5)
     kappa: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.6, prior=Gamma(4.0, 3.0), benchmark=0.1)
     eta: Hyperparameter = setting(Gamma(1.0, 10.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.01)
 
     def __post_init__(self):
-        self.check_whole("n_topics", 1)
+        self.check_whole("n_topics", 0)
+        if self.n_topics and self.tau != TAU:
+            raise ValueError(
+                f"{self.label}: tau: expected n_topics=0, as many topics as are needed, found {self.n_topics}"
+            )
         super().__post_init__()
 
     def check_whole(self, name: str, least: int) -> None:
@@ -63,10 +79,32 @@ class SegmentsFamily(Model):
         object.__setattr__(self, name, int(value))
 
     @property
+    def opens_topics(self) -> bool:
+        """Whether there are as many topics as are needed."""
+        return self.n_topics == 0
+
+    @override
+    def own_settings(self) -> dict[str, Setting]:
+        """See `HasSettings.own_settings`; there is a number of topics, or a concentration of them."""
+        left_out = "n_topics" if self.opens_topics else "tau"
+        return {name: known for name, known in super().own_settings().items() if name != left_out}
+
+    @property
+    def of_tokens(self) -> tuple[str, ...]:
+        """Latents that tokens have, but ``z``."""
+        return ("dish",)
+
+    @property
     @override
     def dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        """See `Model.dimensions`; all but ``z`` that tokens have."""
-        return {"dish": ("token",)}
+        of_topics = {"root": ("stick",)} if self.opens_topics else {}
+        return dict.fromkeys(self.of_tokens, ("token",)) | of_topics
+
+    @property
+    @override
+    def default_starts(self) -> tuple[str, ...]:
+        """See `Model.default_starts`: with few topics and with many, where their number is free."""
+        return ("seated", "documents") if self.opens_topics else ("seated",)
 
     @property
     def limits(self) -> Mapping[str, int]:
@@ -85,7 +123,7 @@ class SegmentsFamily(Model):
     def draw_dishes(
         self, seats: Seating, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Latents:
-        """Draw all that `dimensions` has, each int (N,)."""
+        """Draw all that `of_tokens` has, each int (N,)."""
 
     @abstractmethod
     def log_dishes(self, latents: Latents, seats: Seating) -> float:
@@ -114,7 +152,17 @@ class SegmentsFamily(Model):
 
     @override
     def n_topics_of(self, latents: Latents) -> int:
-        return self.n_topics
+        return self.n_topics or latents["root"].size - 1
+
+    @property
+    def room_for_topics(self) -> int:
+        """How many topics a chain has room for at first."""
+        return self.n_topics or ROOM
+
+    def topic_parameters(self, latents: Latents) -> np.ndarray:
+        """Dirichlet parameters of a dish, by topic; without bound the last is of all not represented."""
+        kappa = float(latents["kappa"])
+        return kappa * latents["root"] if self.opens_topics else np.full(self.n_topics, kappa)
 
     @override
     def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
@@ -128,13 +176,21 @@ class SegmentsFamily(Model):
     def draw_topics(
         self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Latents:
-        """Draw ``dish`` and ``z`` given the hyperparameters."""
+        """Draw dishes and ``z``, and ``root`` where it is a latent, given the hyperparameters."""
         seats = self.seats(design)
         drawn = self.draw_dishes(seats, hyper, rng)
-        of_corpus = dish_ids(seats, drawn["dish"])
-        n_dishes = int(of_corpus.max(initial=-1)) + 1
-        phi = draw_dirichlet(np.full((n_dishes, self.n_topics), float(hyper["kappa"])), rng)
-        return {"z": draw_categorical(phi[of_corpus], rng)} | drawn
+        return self.draw_topics_of(dish_ids(seats, drawn["dish"]), hyper, rng) | drawn
+
+    def draw_topics_of(
+        self, dishes: np.ndarray, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
+    ) -> Latents:
+        """Draw ``z``, and ``root`` where it is a latent, given the dishes of tokens as from `dish_ids`."""
+        kappa = float(hyper["kappa"])
+        if self.opens_topics:
+            z, root = vectors.draw_topics(dishes, kappa, float(hyper["tau"]), rng)
+            return {"z": z, "root": root}
+        phi = draw_dirichlet(np.full((int(dishes.max(initial=-1)) + 1, self.n_topics), kappa), rng)
+        return {"z": draw_categorical(phi[dishes], rng)}
 
     @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
@@ -158,28 +214,44 @@ class SegmentsFamily(Model):
 
     @override
     def resample_data(self, latents: Latents, design: Design, rng: np.random.Generator) -> Corpus:
-        words = draw_words(latents["z"], self.n_topics, design.n_words, float(latents["eta"]), rng)
+        n_topics = self.n_topics_of(latents)
+        words = draw_words(latents["z"], n_topics, design.n_words, float(latents["eta"]), rng)
         return design.corpus(words)
 
     @override
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
         design = Design.of(corpus)
         self.seats(design)
-        unseated = {name: np.full(corpus.n_tokens, -1) for name in ("z", *self.dimensions)}
-        return unseated | self.draw_hyperparameters(design, rng)
+        unseated = {name: np.full(corpus.n_tokens, -1) for name in ("z", *self.of_tokens)}
+        no_topics = {"root": np.ones(1)} if self.opens_topics else {}
+        return unseated | no_topics | self.draw_hyperparameters(design, rng)
 
     @override
     def start_at(self, labels: np.ndarray, corpus: Corpus, rng: np.random.Generator) -> Latents:
-        """See `Model.start_at`; every document has one dish."""
+        """See `Model.start_at`; every document has one dish, with one table for each of its topics."""
         hyper = self.draw_hyperparameters(Design.of(corpus), rng)
-        return (
-            {"z": labels % self.n_topics} | {name: np.zeros_like(labels) for name in self.dimensions} | hyper
-        )
+        in_one_dish = {name: np.zeros_like(labels) for name in self.of_tokens}
+        if not self.opens_topics:
+            return {"z": labels % self.n_topics} | in_one_dish | hyper
+        z, used = by_first_appearance(labels)
+        tables = np.bincount(np.unique(corpus.doc_of * used.size + z) % used.size, minlength=used.size)
+        root = np.append(tables, float(hyper["tau"]))
+        return {"z": z, "root": root / root.sum()} | in_one_dish | hyper
 
     def log_topics(self, latents: Latents, seats: Seating) -> float:
         """Log probability of ``z`` given the dishes, topic vectors integrated out."""
-        kappa = np.full(self.n_topics, float(latents["kappa"]))
-        return log_sequences(dish_ids(seats, latents["dish"]), latents["z"], kappa)
+        return log_sequences(dish_ids(seats, latents["dish"]), latents["z"], self.topic_parameters(latents))
+
+    @property
+    @abstractmethod
+    def program(self) -> Reference:
+        """Its reference where the number of topics is fixed."""
+
+    @property
+    @override
+    def reference(self) -> Reference | None:
+        """See `Model.reference`; the programs are of a fixed number of topics."""
+        return None if self.opens_topics else self.program
 
     @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
@@ -191,6 +263,7 @@ class SegmentsFamily(Model):
         priors = {name: prior for name, prior in self.hyperparameters().items() if isinstance(prior, Prior)}
         return (
             sum(prior.log_density(latents[name]) for name, prior in priors.items())
+            + (log_gem(latents["root"], float(latents["tau"])) if self.opens_topics else 0.0)
             + self.log_dishes(latents, seats)
             + self.log_topics(latents, seats)
             + self.log_likelihood(latents, corpus)
@@ -198,36 +271,46 @@ class SegmentsFamily(Model):
 
     @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        """See `Model.log_marginal`; sums over all dishes of each document."""
+        """See `Model.log_marginal`; sums over all dishes of each document, and over tables."""
         seats = self.seats(Design.of(corpus))
-        kappa = np.full(self.n_topics, float(hyper["kappa"]))
         out = self.log_likelihood({"z": z, **hyper}, corpus)
-        for d in np.flatnonzero(corpus.doc_lengths):
-            own = Seating(*(x[seats.document == d] for x in seats))
-            dishes, log_p = self.dish_laws(own, hyper)
-            in_document = z[seats.document == d]
-            terms = [p + log_sequences(row, in_document, kappa) for row, p in zip(dishes, log_p, strict=True)]
+        documents = [seats.document == d for d in np.flatnonzero(corpus.doc_lengths)]
+        values = tuple((name, float(value)) for name, value in hyper.items())
+        if self.opens_topics:
+            n_topics, tau = int(z.max(initial=-1)) + 1, float(hyper["tau"])
+            tables = [
+                _tables(self, *_seats_of(seats, own), values, tuple(z[own].tolist()), n_topics)
+                for own in documents
+            ]
+            return out + vectors.log_sum_over_tables(tables, tau)
+        kappa = self.topic_parameters(dict(hyper))
+        for own in documents:
+            dishes, log_p = _dish_laws(self, *_seats_of(seats, own), values)
+            terms = [p + log_sequences(row, z[own], kappa) for row, p in zip(dishes, log_p, strict=True)]
             out += float(np.logaddexp.reduce(terms))
         return out
 
     @override
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
-        """All values of ``z``: topics are told apart."""
+        """All values of ``z``: topics are told apart where their number is fixed; else all partitions."""
+        if self.opens_topics:
+            yield from restricted_growth_strings(corpus.n_tokens)
+            return
         for z in product(range(self.n_topics), repeat=corpus.n_tokens):
             yield np.array(z, np.int64)
 
     def word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
-        """Probabilities of some words as the next token of each topic, float (K, W)."""
-        eta = float(latents["eta"])
-        counted = topic_word_counts(latents["z"], corpus.words, self.n_topics, words)
-        total = np.bincount(latents["z"], minlength=self.n_topics) + corpus.n_words * eta
+        """Probabilities of some words as the next token of each topic, as `topic_parameters` has them."""
+        eta, n_topics = float(latents["eta"]), self.topic_parameters(latents).size
+        counted = topic_word_counts(latents["z"], corpus.words, n_topics, words)
+        total = np.bincount(latents["z"], minlength=n_topics) + corpus.n_words * eta
         return (counted + eta) / total[:, None]
 
     @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`; proportions are those of a document of one dish."""
         words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
-        return FrozenTopics(words, np.full((1, self.n_topics), float(latents["kappa"])))
+        return FrozenTopics(words, self.topic_parameters(latents)[None])
 
     @override
     def quantities(
@@ -255,9 +338,9 @@ class SegmentsFamily(Model):
         predictive = np.zeros(len(probes.cells))
         for j, d in enumerate(probes.cells[:, 0]):
             own = slice(corpus.doc_ptr[d], corpus.doc_ptr[d + 1])
-            of_tokens = {name: latents[name][own] for name in ("z", *self.dimensions)}
+            of_tokens = {name: latents[name][own] for name in ("z", *self.of_tokens)}
             weights = self.new_sentence(latents | of_tokens, Seating(*(x[own] for x in seats)))
-            in_dish = np.full((weights.size, self.n_topics), float(latents["kappa"]))
+            in_dish = np.tile(self.topic_parameters(latents), (weights.size, 1))
             np.add.at(in_dish, (dish[own], z[own]), 1.0)
             predictive[j] = weights @ (in_dish / in_dish.sum(axis=1, keepdims=True)) @ words[:, j]
         n_dishes = np.unique(dish_ids(seats, dish)).size / max(np.unique(seats.document).size, 1)
@@ -271,7 +354,9 @@ class SegmentsFamily(Model):
             "log_likelihood": np.asarray(likelihood),
             "same_topic": (z[first] == z[second]).astype(float),
             "same_dish": np.asarray(np.mean((dish[first] == dish[second])[inside]) if inside.any() else 0.0),
-            "topic_entropy": entropy(doc_topic_counts(z, corpus, self.n_topics)[probes.documents], axis=1),
+            "topic_entropy": entropy(
+                doc_topic_counts(z, corpus, self.n_topics_of(latents))[probes.documents], axis=1
+            ),
             "predictive": predictive,
         } | {name: np.asarray(latents[name], float) for name in self.sampled()}
 
@@ -296,6 +381,37 @@ class SentencesFamily(SegmentsFamily):
         lengths = np.asarray(design.doc_lengths)
         starts = sentence_starts(design.segment_ptr, lengths, self.window, self.label)
         return seating(starts, lengths, order)
+
+
+def _seats_of(seats: Seating, own: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(x[own].tolist()) for x in seats)
+
+
+@lru_cache(maxsize=64)
+def _dish_laws(
+    model: SegmentsFamily,
+    document: tuple[int, ...],
+    sentence: tuple[int, ...],
+    time: tuple[int, ...],
+    hyper: tuple[tuple[str, float], ...],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return `SegmentsFamily.dish_laws` of one document, which many topics of its tokens ask for."""
+    seats = Seating(np.array(document), np.array(sentence), np.array(time))
+    return model.dish_laws(seats, {name: np.asarray(value) for name, value in hyper})
+
+
+@lru_cache(maxsize=1024)
+def _tables(
+    model: SegmentsFamily,
+    document: tuple[int, ...],
+    sentence: tuple[int, ...],
+    time: tuple[int, ...],
+    hyper: tuple[tuple[str, float], ...],
+    z: tuple[int, ...],
+    n_topics: int,
+) -> np.ndarray:
+    dishes, log_p = _dish_laws(model, document, sentence, time, hyper)
+    return vectors.tables_of_document(dishes, log_p, z, n_topics, dict(hyper)["kappa"])
 
 
 def dish_ids(seats: Seating, dish: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ....kernels.segments import buffet, franchise, mixture, restaurants, sweeps, truncated, urns
+from ....kernels.segments import buffet, franchise, mixture, restaurants, sweeps, truncated, urns, vectors
 from ....kernels.segments import state as states
 from ....kernels.segments.state import SegmentsState, Tokens
 from ....kernels.segments.truncated import TruncatedState
@@ -16,31 +16,36 @@ from ..collapsed import prior_arrays
 from .sticks import INERT
 
 
-def was_kernels(room: Room) -> dict[str, Kernel]:
+def was_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     """Make the samplers of the weight-agnostic process; see `Model.kernels_in`."""
     own = room(sweeps)
     past = "tokens given those before them, as in the paper, for comparison"
     last = "tokens as if each came last, for comparison"
     about = "dish and topic of a token together, dishes of tables"
-    hyper = ("a", "b", "zeta", "kappa", "eta")
+    hyper = ("a", "b", "zeta", "eta")
     return {
-        "blocked": _stick_kernel(room, own.blocked_sweep, hyper, about),
-        "past_only": _stick_kernel(room, own.sweep_given_past, hyper, past, exact=False),
-        "as_if_last": _stick_kernel(room, own.sweep_as_if_last, hyper, last, exact=False),
+        "blocked": _stick_kernel(room, opens_topics, own.blocked_sweep, hyper, about),
+        "past_only": _stick_kernel(room, opens_topics, own.sweep_given_past, hyper, past, exact=False),
+        "as_if_last": _stick_kernel(room, opens_topics, own.sweep_as_if_last, hyper, last, exact=False),
     }
 
 
-def ordered_kernels(room: Room) -> dict[str, Kernel]:
+def ordered_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     """Make the sampler of documents of one sentence, whose tables have no other dish to take."""
     about = "dish and topic of a token together"
-    return {"blocked": _stick_kernel(room, room(sweeps).token_sweep, ("a", "b", "kappa", "eta"), about)}
+    return {"blocked": _stick_kernel(room, opens_topics, room(sweeps).token_sweep, ("a", "b", "eta"), about)}
 
 
 def _stick_kernel(
-    room: Room, sweep: Callable[..., None], hyper: tuple[str, ...], about: str, exact: bool = True
+    room: Room,
+    opens_topics: bool,
+    sweep: Callable[..., bool],
+    hyper: tuple[str, ...],
+    about: str,
+    exact: bool = True,
 ) -> Kernel:
     """Make a sampler of tables that are passed stick by stick."""
-    own_states = room(states)
+    own_states, of_vectors = room(states), room(vectors)
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> SegmentsState:
         tokens = _tokens(own_states, latents, corpus, model)
@@ -49,21 +54,42 @@ def _stick_kernel(
         return own_states.make_state(tokens, model.n_topics, corpus.n_words, at, priors, **model.limits)
 
     def snapshot(state: SegmentsState) -> Latents:
-        return {
+        tokens = {
             "z": state.tokens.topic.astype(np.int64),
             "dish": own_states.dishes_by_first_time(state.tokens),
-        } | {name: np.array(getattr(state.law, name)[0]) for name in hyper}
+        }
+        of_law = {name: np.array(getattr(state.law, name)[0]) for name in hyper}
+        return tokens | of_law | of_vectors.values_of(state.law.vectors)
 
-    def step(rng: np.random.Generator, state: SegmentsState) -> SegmentsState:
-        sweep(rng, state)
+    return _kernel(room, opens_topics, load, snapshot, own_states.check, sweep, about, exact)
+
+
+def _kernel(
+    room: Room,
+    opens_topics: bool,
+    load: Callable[..., Any],
+    snapshot: Callable[[Any], Latents],
+    check: Callable[[Any], None],
+    sweep: Callable[..., bool],
+    about: str,
+    exact: bool = True,
+) -> Kernel:
+    """Make a sampler whose sweep stops where there is no room for another topic."""
+    with_room = room(vectors).with_room
+
+    def step(rng: np.random.Generator, state: Any) -> Any:
+        while not sweep(rng, state):
+            state = with_room(state)
         return state
 
-    return Kernel(load, step, snapshot, own_states.check, sweep, exact, about)
+    return Kernel(
+        load, step, snapshot, check, sweep, exact, about, with_room=with_room if opens_topics else None
+    )
 
 
-def sbp_kernels(room: Room) -> dict[str, Kernel]:
+def sbp_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     """Make the sampler of truncated sticks; see `Model.kernels_in`."""
-    own_states, own = room(states), room(truncated)
+    own_states, own, of_vectors = room(states), room(truncated), room(vectors)
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> TruncatedState:
         tokens = _tokens(own_states, latents, corpus, model)
@@ -72,17 +98,14 @@ def sbp_kernels(room: Room) -> dict[str, Kernel]:
 
     def snapshot(state: TruncatedState) -> Latents:
         tokens = {"z": state.tokens.topic.astype(np.int64), "dish": state.tokens.dish.astype(np.int64)}
-        return tokens | {name: np.array(getattr(state, name)[0]) for name in ("a", "b", "kappa", "eta")}
-
-    def step(rng: np.random.Generator, state: TruncatedState) -> TruncatedState:
-        own.sweep(rng, state)
-        return state
+        of_law = {name: np.array(getattr(state, name)[0]) for name in ("a", "b", "eta")}
+        return tokens | of_law | of_vectors.values_of(state.vectors)
 
     about = "dish and topic of a token together, then neighbouring dishes exchanged"
-    return {"blocked": Kernel(load, step, snapshot, own.check, own.sweep, about=about)}
+    return {"blocked": _kernel(room, opens_topics, load, snapshot, own.check, own.sweep, about)}
 
 
-def tjb_kernels(room: Room) -> dict[str, Kernel]:
+def tjb_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     """Make the sampler of franchises; see `Model.kernels_in`."""
     own, tables = room(franchise), room(restaurants)
 
@@ -93,10 +116,10 @@ def tjb_kernels(room: Room) -> dict[str, Kernel]:
         return {"table": tables.tables_by_first_token(state.urn, state.tokens)}
 
     about = "dish, table and topic of a token together, then dishes of tables"
-    return {"blocked": _urn_kernel(room, make, marks, own.check, ("alpha", "gamma"), about)}
+    return {"blocked": _urn_kernel(room, opens_topics, make, marks, own.check, ("alpha", "gamma"), about)}
 
 
-def icd_kernels(room: Room) -> dict[str, Kernel]:
+def icd_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     """Make the sampler of buffets; see `Model.kernels_in`."""
     own, tables = room(buffet), room(restaurants)
 
@@ -107,10 +130,10 @@ def icd_kernels(room: Room) -> dict[str, Kernel]:
         return {"table": tables.tables_by_first_token(state.urn, state.tokens)}
 
     about = "dish, table and topic of a token together, then dishes of tables"
-    return {"blocked": _urn_kernel(room, make, marks, own.check, ("alpha", "gamma"), about)}
+    return {"blocked": _urn_kernel(room, opens_topics, make, marks, own.check, ("alpha", "gamma"), about)}
 
 
-def mqr_kernels(room: Room) -> dict[str, Kernel]:
+def mqr_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     """Make the sampler of mixtures; see `Model.kernels_in`."""
     own = room(mixture)
 
@@ -121,11 +144,12 @@ def mqr_kernels(room: Room) -> dict[str, Kernel]:
         return {"local": state.urn.local.astype(np.int64)}
 
     about = "dish and topic of a token together, then whether dishes in one sentence are its own"
-    return {"blocked": _urn_kernel(room, make, marks, own.check, ("alpha", "epsilon"), about)}
+    return {"blocked": _urn_kernel(room, opens_topics, make, marks, own.check, ("alpha", "epsilon"), about)}
 
 
 def _urn_kernel(
     room: Room,
+    opens_topics: bool,
     make: Callable[..., Any],
     marks: Callable[[UrnState], Latents],
     check: Callable[[UrnState], None],
@@ -133,7 +157,7 @@ def _urn_kernel(
     about: str,
 ) -> Kernel:
     """Make the sampler of an urn, which `make` makes, and of which `marks` tells what is kept of seats."""
-    own_states, own = room(states), room(urns)
+    own_states, own, of_vectors = room(states), room(urns), room(vectors)
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> UrnState:
         tokens, priors = _tokens(own_states, latents, corpus, model), prior_arrays(model)
@@ -146,14 +170,12 @@ def _urn_kernel(
             "dish": own_states.dishes_by_first_time(state.tokens),
         }
         of_urn = {name: np.array(getattr(state.urn, name)[0]) for name in hyper}
-        smoothings = {name: np.array(getattr(state.smoothings, name)[0]) for name in ("kappa", "eta")}
+        smoothings = {"eta": np.array(state.smoothings.eta[0])} | of_vectors.values_of(
+            state.smoothings.vectors
+        )
         return tokens | marks(state) | of_urn | smoothings
 
-    def step(rng: np.random.Generator, state: UrnState) -> UrnState:
-        own.sweep(rng, state)
-        return state
-
-    return Kernel(load, step, snapshot, check, own.sweep, about=about)
+    return _kernel(room, opens_topics, load, snapshot, check, own.sweep, about)
 
 
 def _tokens(own_states: Any, latents: Latents, corpus: Corpus, model: Any) -> Tokens:

@@ -109,8 +109,8 @@ class SetsPredictive(SegmentsPredictive):
             if documents.doc_lengths[d] > 0:
                 law, seats = law_of(document, self.law, 0), (np.zeros_like(document[0]), *document[1:])
                 out[d] = smc.log_probability(rng, *document, word_topics, law, particles)
-                n = LENGTHS_PER_PARTICLE * particles
-                out[d] -= smc.log_probability(rng, *seats, no_words, law, n)
+                n, one_topic = LENGTHS_PER_PARTICLE * particles, law._replace(kappa=np.ones(1))
+                out[d] -= smc.log_probability(rng, *seats, no_words, one_topic, n)
         return out
 
 

@@ -57,7 +57,7 @@ class SticksFamily(EnumeratedFamily):
 
     @override
     def law_of_new(self, latents: Latents) -> Sticks:
-        return Sticks(*_sticks(latents), float(latents["kappa"]), truncation=0)
+        return Sticks(*_sticks(latents), self.topic_parameters(latents), truncation=0)
 
     @property
     @override
@@ -66,10 +66,10 @@ class SticksFamily(EnumeratedFamily):
 
     @property
     @override
-    def reference(self) -> Reference:
-        """See `Model.reference`; sticks are integrated out, or, where `forward`, dishes given the sticks."""
+    def program(self) -> Reference:
+        """See `SegmentsFamily.program`; of dishes, or, where `forward`, of sticks with dishes summed out."""
         if not self.forward:
-            return replace(super().reference, stan_program="was")
+            return replace(super().program, stan_program="was")
         return Reference(
             parameters=("sticks", "dishes", "phi", *self.hyperparameters()),
             numpyro=self._forward_numpyro,

@@ -80,8 +80,8 @@ class UrnFamily(EnumeratedFamily, SentencesFamily):
 
     @property
     @override
-    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {"dish": ("token",), self.mark: ("token",)}
+    def of_tokens(self) -> tuple[str, ...]:
+        return ("dish", self.mark)
 
     @abstractmethod
     def open_seats(self, sentence: int, seated: Seated, hyper: Mapping[str, float]) -> list[Seat]:
