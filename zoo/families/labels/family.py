@@ -16,7 +16,7 @@ from ...toolbox.draws import draw_categorical, draw_dirichlet
 from ..lda.family import BYTES_A_TOPIC, MOST_TOPICS
 from ..poisson.predictive import frozen_under
 from ..scaling.labels import Column, Labelled, columns_of, distinct_rows, label_matrix
-from ..topic_sides import TOPIC_SIDES
+from ..topic_sides import FIXED_TOPIC_SIDES
 from ..topics import TopicSide
 from ..two_sided import TwoSidedModel
 from .predictive import LabelledPredictive
@@ -37,7 +37,7 @@ class LabelledFamily(TwoSidedModel):
     Documents with the same labels share a row of parameters: R rows, of J labels.
     """
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES
     has_numbers: ClassVar[bool] = False
     """Whether a label can be a number."""
     labels: str
