@@ -1,6 +1,6 @@
 """A sweep whose documents are independent: topics' words are drawn, and documents shared out among threads.
 
-    phi_k ~ Dir(psi_k + n_k)                        given the tokens' topics; psi_k = eta, or of a belief network
+    phi_k ~ Dir(psi_k + n_k)                        psi_k = eta, or a belief network's; given z
     p(z_i = k) ∝ (prior_dk + n_dk) phi_kw           one token of a document after the other
 
 Gamma variables of small shapes are no positive doubles: those of a topic are taken relative to its largest.
