@@ -262,10 +262,12 @@ def accuracy(predictive: Predictive, topics: FrozenTopics, train: Corpus, test: 
         return np.nan
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
+    from threadpoolctl import threadpool_limits
 
     features = [proportions(predictive, topics, part, seed) for part in (train, test)]
     machine = GridSearchCV(LogisticRegression(max_iter=300), {"C": list(PENALTIES)}, cv=3)
-    machine.fit(features[0], np.asarray(train.covariates[CLASSES]))
+    with threadpool_limits(1):  # matrices are small: on a busy machine threads wait for one another
+        machine.fit(features[0], np.asarray(train.covariates[CLASSES]))
     return float(np.mean(machine.predict(features[1]) == np.asarray(test.covariates[CLASSES])))
 
 
