@@ -43,7 +43,9 @@ class PoissonFamily(TwoSidedModel):
     gamma: Hyperparameter = setting(
         Gamma(0.01, 0.01), fixed=1.1, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
     )
-    c: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(4.0, 3.0), benchmark=0.1)
+    c: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=0.85, prior=Gamma(4.0, 3.0), reference=Gamma(9.0, 7.0), benchmark=0.1
+    )
     topics: TopicSide = Dirichlet()
     length_shape: float = option(0.01, small=0.9, benchmark=0.01)
 
