@@ -4,7 +4,7 @@ import numpy as np
 
 from ..toolbox.dirichlet import counted, dirichlet_topics
 from ..toolbox.jit import kernel
-from ..toolbox.sides import Tokens, check_positive, check_side, move_topics
+from ..toolbox.sides import Tokens, check_positive, check_side, move_topics, rename_topics
 from . import tokens as steps  # noqa: F401  They are chosen by type
 from .layers import linear, mix, sweep_layers
 from .state import BeliefTopics, Layers
@@ -25,6 +25,12 @@ def _move_topics(rng, topics):
     sweep_layers(
         rng, dense_counts(topics), topics.eta, topics.eta_prior, topics.layers, topics.psi, topics.psi_total
     )
+
+
+@rename_topics.implement(BeliefTopics)
+def _rename_topics(topics, new_name, n_kept):
+    # Of documents that can have any number of topics the compiler asks for this; it is not called.
+    raise ValueError("the number of topics under a belief network is fixed")
 
 
 def belief_topics(tokens: Tokens, n_words: int, n_topics: int, latents, priors) -> BeliefTopics:

@@ -1,7 +1,9 @@
 """A sweep whose documents are independent: topics' words are drawn, and documents shared out among threads.
 
-    phi_k ~ Dir(eta + n_k)                          given the tokens' topics
+    phi_k ~ Dir(psi_k + n_k)                        psi_k = eta, or a belief network's; given z
     p(z_i = k) ∝ (prior_dk + n_dk) phi_kw           one token of a document after the other
+
+Gamma variables of small shapes are no positive doubles: those of a topic are taken relative to its largest.
 
 What a document draws depends on phi and its prior, and on no other document: exact, however many threads
 there are. Words and documents are cut into parts whose number depends on the corpus alone, each with a
@@ -18,23 +20,62 @@ from typing import Any
 
 import numpy as np
 
-from ..toolbox.jit import kernel
+from ..belief_network.state import BeliefTopics
+from ..toolbox.dirichlet import DirichletTopics
+from ..toolbox.jit import chosen_by_type, kernel
 from ..toolbox.random import log_gamma_variate
 from ..toolbox.sweeps import finish_sweep
 
 MOST_PARTS, TOKENS_OF_PART = 16, 2048
 
+LEAST = 1e-300
+"""Least shape of a gamma variable: of smaller ones the logarithm is not finite."""
+
+
+@chosen_by_type(0)
+def prior_shapes(topics, word, out):
+    """Fill `out` (K,) with the Dirichlet parameters that topics have for a word before there are tokens."""
+
+
+@prior_shapes.implement(DirichletTopics)
+def _eta(topics, word, out):
+    out[:] = topics.eta[0]
+
+
+@prior_shapes.implement(BeliefTopics)
+def _psi(topics, word, out):
+    out[:] = topics.psi[word]
+
 
 @kernel
-def draw_words(rng, topics, first, end, word_topics, mass):
-    """Fill rows `first` to `end` of `word_topics` (V, K) with gamma variables; add them up in `mass` (K,)."""
-    eta = topics.eta[0]
+def draw_words(rng, topics, first, end, word_topics, high):
+    """Fill rows `first` to `end` of `word_topics` (V, K) with logs of gamma variables; `high` is the largest.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    topics : DirichletTopics or BeliefTopics
+    first, end : int
+    word_topics : float64 (V, K)
+    high : float64 (K,)
+        Of each topic, raised to the largest of these logarithms.
+    """
     for w in range(first, end):
-        word_topics[w] = 0.0
+        shapes = word_topics[w]
+        prior_shapes(topics, w, shapes)
         for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
-            word_topics[w, topics.listed_topic[j]] = topics.listed_count[j]
-        for k in range(mass.size):
-            word_topics[w, k] = math.exp(log_gamma_variate(rng, eta + word_topics[w, k]))
+            shapes[topics.listed_topic[j]] += topics.listed_count[j]
+        for k in range(high.size):
+            shapes[k] = log_gamma_variate(rng, max(shapes[k], LEAST))
+            high[k] = max(high[k], shapes[k])
+
+
+@kernel
+def exponentiate(first, end, word_topics, high, mass):
+    """Exponentials of these rows, relative to `high` (K,), in place; add them up in `mass` (K,)."""
+    for w in range(first, end):
+        for k in range(high.size):
+            word_topics[w, k] = math.exp(word_topics[w, k] - high[k])
             mass[k] += word_topics[w, k]
 
 
@@ -110,12 +151,15 @@ def parallel_sweep(rng: np.random.Generator, state: Any) -> bool:
     rngs = [np.random.Generator(np.random.PCG64(int(seed))) for seed in seeds]
     of_words, of_documents = parts_of(topics.word_ptr, n_parts), parts_of(tokens.doc_ptr, n_parts)
     word_topics, masses = np.empty((topics.n_listed.size, n_topics)), np.zeros((n_parts, n_topics))
+    highs = np.full((n_parts, n_topics), -np.inf)
 
-    def words(own: np.random.Generator, part: tuple[int, int], mass: np.ndarray) -> None:
-        draw_words(own, topics, *part, word_topics, mass)
+    def words(own: np.random.Generator, part: tuple[int, int], high: np.ndarray) -> None:
+        draw_words(own, topics, *part, word_topics, high)
 
-    in_threads(words, rngs[:n_parts], of_words, masses)
-    share = 1.0 / np.maximum(masses.sum(axis=0), 1e-300)
+    in_threads(words, rngs[:n_parts], of_words, highs)
+    high = highs.max(axis=0)
+    in_threads(lambda part, mass: exponentiate(*part, word_topics, high, mass), of_words, masses)
+    share = 1.0 / masses.sum(axis=0)
 
     def some(own: np.random.Generator, part: tuple[int, int]) -> None:
         draw_topics(own, tokens, documents, *part, word_topics, share)

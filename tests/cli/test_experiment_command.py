@@ -5,7 +5,14 @@ from functools import partial
 
 import pytest
 from bnpzoo.cli.experiment import experiment
-from bnpzoo.diagnostics.experiments import differential, scaling, scaling_synthetic, transfer, weight_agnostic
+from bnpzoo.diagnostics.experiments import (
+    belief_network,
+    differential,
+    scaling,
+    scaling_synthetic,
+    transfer,
+    weight_agnostic,
+)
 from bnpzoo.zoo.formats import from_texts
 
 NAMES = [command.name for command in experiment.registered_commands]
@@ -100,6 +107,19 @@ def test_scales_that_were_simulated_are_recovered(run, monkeypatch, tmp_path):
     assert result.exit_code == 0, result.output
     assert [row["method"] for row in json.loads(result.stdout)["summary"]] == ["hdsp", "vi", "hdp"]
     assert (tmp_path / "r" / "scaling-synthetic.png").exists()
+
+
+def test_topics_under_a_belief_network_are_compared(run, monkeypatch, tmp_path, corpus_file):
+    monkeypatch.setattr(belief_network, "SMALL", belief_network.Sampling(2, 2, 1))
+    arguments = ("--n-topics", 2, "--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
+    result = run("experiment", "belief-network", corpus_file, "--method", "pfa", "--share", 0.5, *arguments)
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(result.stdout)["summary"]
+    assert (row["method"], row["share"]) == ("pfa", 0.5)
+    assert (tmp_path / "r" / "belief-network.png").exists()
+    wrong = run("experiment", "belief-network", corpus_file, "--method", "mallet")
+    assert wrong.exit_code == 2
+    assert "expected one of pfa, pfa_symmetric" in wrong.stderr
 
 
 def test_labels_of_a_corpus_are_asked_for_by_name(run, corpus_file):

@@ -41,7 +41,8 @@ EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
 """Values in place of those of the settings, at which a hyperparameter is what it seldom is."""
 
 LENGTHS_ARE_DATA = {
-    "sparse_transfer", "focused", "icd", "pfa", "pfa with pitman-yor topics", "pfa of three topics",
+    "sparse_transfer", "focused", "icd", "pfa", "pfa with pitman-yor topics",
+    "pfa with belief-network topics", "pfa of three topics",
 }  # fmt: skip
 
 OPTIONS = {

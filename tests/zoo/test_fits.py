@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bnpzoo.zoo import models
 from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.inference import ResultsError, corpus_of, load, sample, save
 
 
@@ -31,6 +32,12 @@ def test_what_was_written_is_read(tree, path):
     assert corpus_of(found).digest() == corpus_of(tree).digest()
     with h5py.File(path) as file:  # the seal is no hindrance to others
         assert "posterior" in file
+
+
+def test_topics_may_outnumber_tokens(tmp_path):
+    tree = sample(models.get("lda", n_topics=30), Corpus([0, 1], [0, 2]), chains=1, tune=2, draws=4)
+    save(tree, tmp_path / "fit.nc")
+    assert load(tmp_path / "fit.nc").identical(tree)
 
 
 def test_any_damaged_byte_is_noticed(path):

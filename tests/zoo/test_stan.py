@@ -69,11 +69,13 @@ def on_programs(names):
     return decorate
 
 
+UNDER_NETWORKS = [model_id for model_id, topics in combinations() if topics == "belief-network"]
+
 MODELS = [
     f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations() if topics != "belief-network"
 ] + [
-    "lda/asymmetric", "lda/belief-network:1", "lda/belief-network:2", "was/forward",
-    "ordered_sbp/forward", "pfa/limited", "gbn/deep",
+    "lda/asymmetric", "lda/belief-network:1", "was/forward", "ordered_sbp/forward", "pfa/limited", "gbn/deep",
+    *(f"{model_id}/belief-network:2" for model_id in UNDER_NETWORKS),
 ]  # fmt: skip
 
 
@@ -387,7 +389,8 @@ def test_programs_save_what_is_wanted_and_their_parameters(name):
     # Declarations at two spaces are of the block; deeper ones are local.
     declaration = r"^  (?:array\[.*?\] )?(?:real|vector|matrix)(?:\[.*?\])? (\w+)(?:\s+=|;)"
     declared = re.findall(declaration, "".join(blocks), re.M)
-    several = [*MODELS, "lda/belief-network:3"]  # `was` serves two, and a belief network all its layers
+    deep = [f"{model_id}/belief-network:3" for model_id in UNDER_NETWORKS]
+    several = [*MODELS, *deep]  # `was` serves two, and a belief network all its layers
     served = [other for other in map(make, several) if text_of(other) == text]
     wanted = {name for other in served for name in other.reference.parameters}
     assert sorted(declared) == sorted(wanted - {"shape"})

@@ -46,7 +46,7 @@ class Dmr(LabelledFamily):
     precision : float or Gamma
         One over the variance of all other coefficients.
     topics : TopicSide
-        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor` or `BeliefNetwork`, with hyperparameters of their own.
     n_topics : int
         K.
     labels : str

@@ -54,7 +54,7 @@ class Gbn(PoissonFamily, FiniteFamily):
     c : float or Gamma
         Their rate.
     topics : TopicSide
-        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor` or `BeliefNetwork`, with hyperparameters of their own.
     length_shape : float
         a, of the probabilities p of the lengths, Beta(a, a); 0 for lengths that are given.
     n_topics : int

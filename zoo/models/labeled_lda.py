@@ -21,7 +21,7 @@ class LabeledLda(OwnTopicsFamily):
     alpha : float or Gamma
         Dirichlet parameter of a topic in a document; each label has its own, all under this prior.
     topics : TopicSide
-        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor` or `BeliefNetwork`, with hyperparameters of their own.
     labels : str
         Covariates that are labels, with commas between them: sets of labels, or categories. By default all
         that hold named categories or sets, and the groups.

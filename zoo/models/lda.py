@@ -10,12 +10,11 @@ from ...kernels.lda import documents
 from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Room
 from ..corpus import Corpus
-from ..families.belief_network.topics import BeliefNetwork
 from ..families.collapsed import prior_arrays
 from ..families.lda import reference
 from ..families.lda.family import LdaFamily
 from ..families.lda.seeded import Seeded
-from ..families.topic_sides import TOPIC_SIDES
+from ..families.topic_sides import FIXED_TOPIC_SIDES
 from ..families.topics import Dirichlet, TopicSide
 from ..settings import option, setting
 
@@ -63,10 +62,7 @@ class Lda(LdaFamily):
         tags=("parametric", "single corpus"),
     )
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES | {
-        Seeded.name: Seeded(),
-        BeliefNetwork.name: BeliefNetwork(),
-    }
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES | {Seeded.name: Seeded()}
     stan_program: ClassVar[str] = "lda"
 
     n_topics: int = option(10, small=2, benchmark=100)

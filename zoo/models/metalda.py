@@ -20,7 +20,7 @@ from ..families.poisson import reference
 from ..families.poisson.marginal import SimulatedLaw
 from ..families.poisson.predictive import frozen_under
 from ..families.poisson.samplers import guarded_samplers
-from ..families.topic_sides import TOPIC_SIDES
+from ..families.topic_sides import FIXED_TOPIC_SIDES
 from ..families.topics import Dirichlet, Sampler, TopicSide
 from ..settings import option
 from ..toolbox.draws import draw_categorical, draw_dirichlet, log_gamma
@@ -39,7 +39,7 @@ class Metalda(LabelledModel, FiniteFamily):
     Parameters
     ----------
     topics : TopicSide
-        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor` or `BeliefNetwork`, with hyperparameters of their own.
     n_topics : int
         K.
     labels : str
@@ -86,7 +86,7 @@ class Metalda(LabelledModel, FiniteFamily):
         tags=("parametric", "labels"),
     )
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "log_weight")
     stan_program: ClassVar[str] = "metalda"
 

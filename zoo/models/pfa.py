@@ -13,6 +13,7 @@ from ...kernels.poisson import documents
 from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, Latents, Room
 from ..corpus import Corpus
+from ..families.belief_network.topics import BeliefNetwork
 from ..families.collapsed import prior_arrays
 from ..families.hdp.sticks import GrowingSticks, seat_tokens
 from ..families.poisson import marginal, reference
@@ -41,11 +42,12 @@ class Pfa(PoissonFamily):
     c : float or Gamma
         Its rate: the larger, the fewer topics in a document.
     topics : TopicSide
-        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor` or `BeliefNetwork`, with hyperparameters of their own.
     length_shape : float
         a, of the probabilities p of the lengths, Beta(a, a); 0 for lengths that are given.
     n_topics : int
-        Number of topics, each with a weight of Gamma(gamma / K, c); no limit at 0.
+        Number of topics, each with a weight of Gamma(gamma / K, c); no limit at 0, except under a belief
+        network, whose topics cannot open: then as many as each of its layers has, its `width`.
     """
 
     card: ClassVar[Card] = Card(
@@ -112,6 +114,13 @@ class Pfa(PoissonFamily):
         super().__post_init__()
 
     @property
+    def limit(self) -> int:
+        """Number of topics; 0 where there is no limit."""
+        if isinstance(self.topics, BeliefNetwork):
+            return self.n_topics or self.topics.width
+        return self.n_topics
+
+    @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
         return {"r": ("stick",)}
@@ -119,11 +128,11 @@ class Pfa(PoissonFamily):
     @property
     @override
     def opens_topics(self) -> bool:
-        return self.n_topics == 0
+        return self.limit == 0
 
     @override
     def most_topics(self, design: Design) -> int:
-        return self.n_topics or int(np.sum(design.doc_lengths))
+        return self.limit or int(np.sum(design.doc_lengths))
 
     @override
     def n_topics_of(self, latents: Latents) -> int:
@@ -160,8 +169,8 @@ class Pfa(PoissonFamily):
     def seat(self, weights: Latents, design: Design, rng: np.random.Generator) -> Latents:
         mass, gamma = float(weights["mass"]), float(weights["gamma"])
         lengths = np.asarray(design.doc_lengths)
-        if self.n_topics:
-            r = mass * draw_dirichlet(np.full(self.n_topics, gamma / self.n_topics), rng)
+        if self.limit:
+            r = mass * draw_dirichlet(np.full(self.limit, gamma / self.limit), rng)
             theta = draw_dirichlet(np.broadcast_to(r, (lengths.size, r.size)), rng)
             return {"z": draw_categorical(np.repeat(theta, lengths, axis=0), rng), "r": np.append(r, 0.0)}
         sticks, rows = GrowingSticks(rng, gamma, None, 1), np.zeros(lengths.size, np.int64)
@@ -174,14 +183,14 @@ class Pfa(PoissonFamily):
         self, labels: np.ndarray | None, hyper: Mapping[str, np.ndarray], corpus: Corpus
     ) -> Latents:
         gamma, c = float(hyper["gamma"]), float(hyper["c"])
-        prior = np.full(self.n_topics, gamma / self.n_topics) if self.n_topics else np.zeros(0)
-        rest = 0.0 if self.n_topics else gamma / c
+        prior = np.full(self.limit, gamma / self.limit) if self.limit else np.zeros(0)
+        rest = 0.0 if self.limit else gamma / c
         if labels is None:
             return {"r": np.append(prior / c, rest)}
         z, used = by_first_appearance(labels)
-        z, n_topics = (z % self.n_topics, self.n_topics) if self.n_topics else (z, used.size)
+        z, n_topics = (z % self.limit, self.limit) if self.limit else (z, used.size)
         tables = np.bincount(np.unique(corpus.doc_of * n_topics + z) % n_topics, minlength=n_topics)
-        r = (tables + (prior if self.n_topics else 0.0)) / (c + corpus.n_documents)
+        r = (tables + (prior if self.limit else 0.0)) / (c + corpus.n_documents)
         return {"z": z, "r": np.append(r, rest)}
 
     @override
@@ -189,21 +198,21 @@ class Pfa(PoissonFamily):
         """Log density of the weights; without a limit, that of the atoms of a gamma process, in any order."""
         r, rest = np.maximum(latents["r"], np.finfo(float).tiny)[:-1], latents["r"][-1]
         gamma, c = float(latents["gamma"]), float(latents["c"])
-        if self.n_topics:
-            return _log_gamma_density(r, gamma / self.n_topics, c)
+        if self.limit:
+            return _log_gamma_density(r, gamma / self.limit, c)
         atoms = float(np.sum(np.log(gamma) - np.log(r) - c * r))
         return atoms + _log_gamma_density(np.maximum(rest, np.finfo(float).tiny), gamma, c)
 
     @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        of_topics = marginal.log_topics(z, corpus, hyper, self.n_topics, self.length_shape)
+        of_topics = marginal.log_topics(z, corpus, hyper, self.limit, self.length_shape)
         return of_topics + self.log_words(z, corpus, hyper)
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All partitions of the tokens; where the number of topics is fixed, all topics."""
         if self.opens_topics:
             return restricted_growth_strings(corpus.n_tokens)
-        return (np.array(z, np.int64) for z in product(range(self.n_topics), repeat=corpus.n_tokens))
+        return (np.array(z, np.int64) for z in product(range(self.limit), repeat=corpus.n_tokens))
 
     @override
     def unseated(self, corpus: Corpus) -> Latents:
@@ -232,7 +241,7 @@ class Pfa(PoissonFamily):
         """See `TwoSidedModel.documents_at`; without a limit, topics without tokens join the rest."""
         r = draw["mass"] * draw["root"]
         hyper = {name: np.asarray(draw[name]) for name in ("gamma", "c")}
-        if self.n_topics:
+        if self.limit:
             return {"z": labels, "r": np.append(r, 0.0)} | hyper, np.arange(r.size)
         z, used = by_first_appearance(labels)
         return {"z": z, "r": np.append(r[used], np.delete(r, used).sum())} | hyper, used
@@ -240,7 +249,7 @@ class Pfa(PoissonFamily):
     @override
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         return room(documents).weighed_documents(
-            latents, prior_arrays(self), self.length_shape, self.n_topics, ROOM
+            latents, prior_arrays(self), self.length_shape, self.limit, ROOM
         )
 
     @override

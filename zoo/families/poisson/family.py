@@ -21,7 +21,7 @@ from ...contract import (
 from ...corpus import Corpus
 from ...settings import option, setting
 from ...toolbox.draws import log_gamma
-from ..topic_sides import TOPIC_SIDES
+from ..topic_sides import FIXED_TOPIC_SIDES
 from ..topics import Dirichlet, Sampler, TopicSide
 from ..two_sided import TwoSidedModel
 from .lengths import draw_lengths, log_lengths
@@ -38,12 +38,14 @@ class PoissonFamily(TwoSidedModel):
     A subclass says what the mass of each document is, and how topics come about given the weights.
     """
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES
 
     gamma: Hyperparameter = setting(
         Gamma(0.01, 0.01), fixed=1.1, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
     )
-    c: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(4.0, 3.0), benchmark=0.1)
+    c: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=0.85, prior=Gamma(4.0, 3.0), reference=Gamma(9.0, 7.0), benchmark=0.1
+    )
     topics: TopicSide = Dirichlet()
     length_shape: float = option(0.01, small=0.9, benchmark=0.01)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from ....kernels.poisson import parallel, sweeps
 from ...contract import Room
+from ..belief_network.topics import BeliefNetwork
 from ..topics import Dirichlet, Sampler, TopicSide, sparse
 
 
@@ -19,12 +20,12 @@ def in_parallel(room: Room) -> Callable[..., Any]:
 
 
 def guarded_samplers(topics: TopicSide) -> Mapping[str, Sampler]:
-    """Samplers of a topic side, its sparse ones guarded; of Dirichlet topics also one in threads."""
+    """Samplers of a topic side, its sparse ones guarded; of topics that are Dirichlet also one in threads."""
     found = {
         name: sampler._replace(sweep=guarded) if sampler.sweep is sparse else sampler
         for name, sampler in topics.samplers.items()
     }
-    if isinstance(topics, Dirichlet):
+    if isinstance(topics, (Dirichlet, BeliefNetwork)):
         about = "words of topics are drawn; documents in parallel threads, as BNPZOO_THREADS says"
         found["parallel"] = Sampler(about, in_parallel, token_step="augmented", opens_topics=False)
     return found
