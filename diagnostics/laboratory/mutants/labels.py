@@ -1,6 +1,7 @@
 """Deliberately wrong kernels of the models of labelled documents; see `registry`."""
 
 from ....zoo.families.labels.own_topics import OwnTopicsFamily
+from ....zoo.models.author_topic import AuthorTopic
 from ....zoo.models.dmr import Dmr
 from ..patched import Change, Mutant
 
@@ -13,6 +14,11 @@ def _own(name: str, find: str, replace: str, about: str) -> Mutant:
 
 def _dmr(name: str, find: str, replace: str, about: str) -> Mutant:
     return Mutant(f"dmr-{name}", (Dmr,), Change(FILE, find, replace), about, "sparse")
+
+
+def _author(name: str, find: str, replace: str, about: str) -> Mutant:
+    change = Change("labels/authors.py", find, replace)
+    return Mutant(f"author-{name}", (AuthorTopic,), change, about, "blocked")
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -87,5 +93,53 @@ MUTANTS: tuple[Mutant, ...] = (
         "prior[1] + 0.5 * np.sum(own * own)",
         "prior[1] + np.sum(own * own)",
         "a precision is drawn given twice the sum of squares",
+    ),
+    _author(
+        "own-count-kept",
+        "count_token(tokens, documents, topics, scratch, own, i, -1)",
+        "weigh_topic(documents, topics, scratch, own, tokens.topic[i])",
+        "a token is not taken out before it is drawn",
+    ),
+    _author(
+        "normaliser-dropped",
+        "(documents.count[author, k] + alpha) / (documents.total[author] + n_topics * alpha)",
+        "(documents.count[author, k] + alpha) / (documents.total[author] + alpha)",
+        "the normaliser of an author has alpha instead of K alpha where a word is known to topics",
+    ),
+    _author(
+        "prolific-authors",
+        "weight = eta * documents.mass[s] / (documents.total[author] + n_topics * alpha)",
+        "weight = smooth_mass / own.size",
+        "authors are chosen evenly where a word is new to a topic, whatever their topics",
+    ),
+    _author(
+        "stale-mass",
+        "documents.mass[s] += step * scratch.coefficient[k]",
+        "documents.mass[s] += 0.0",
+        "the mass of an author does not follow his own tokens",
+    ),
+    _author(
+        "first-author-alone",
+        "        if own[s] == author:\n",
+        "        if s == 0:\n",
+        "the mass of a document's first author follows the tokens of all of them",
+    ),
+    _author(
+        "others-stale",
+        "        documents.mass[s] += (documents.count[own[s], k] + documents.alpha[0]) * change",
+        "        documents.mass[s] += documents.count[own[s], k] * change",
+        "the mass of authors does not follow the topics that they have no token of",
+    ),
+    _author(
+        "tables-of-nobody",
+        "n_tables += crt(rng, documents.count[a, k], alpha)",
+        "n_tables += min(documents.count[a, k], 1)",
+        "alpha is drawn as if an author had one table of a topic, or none",
+    ),
+    _author(
+        "one-topic-of-mass",
+        "n_tables, documents.total, float(n_topics)",
+        "n_tables, documents.total, 1.0",
+        "the rate of alpha lacks the factor K",
     ),
 )
