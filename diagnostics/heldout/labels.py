@@ -8,10 +8,10 @@ import xarray as xr
 from scipy import sparse
 
 from ...zoo.corpus import Corpus
+from ...zoo.corpus.labels import Column, label_matrix
 from ...zoo.families.labels.family import LabelledFamily
 from ...zoo.families.labels.predictive import LabelledPredictive
 from ...zoo.families.scaling.family import ScalingFamily
-from ...zoo.families.scaling.labels import Column, label_matrix
 from ...zoo.families.scaling.predictive import ScaledPredictive
 from ...zoo.inference import corpus_of, model_of
 from ...zoo.models import MODELS

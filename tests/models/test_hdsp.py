@@ -14,8 +14,8 @@ from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.diagnostics.laboratory.token_law import joint
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import CorpusError
+from bnpzoo.zoo.corpus.labels import distinct_rows
 from bnpzoo.zoo.families.scaling import family
-from bnpzoo.zoo.families.scaling.labels import distinct_rows
 from bnpzoo.zoo.models import get
 from scipy import integrate, sparse
 from scipy.stats import beta as beta_law

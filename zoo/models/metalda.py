@@ -13,15 +13,15 @@ from ...kernels.poisson import features
 from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, FrozenTopics, Latents, Probes, Quantities, Room, WordCounts
 from ..corpus import Corpus
+from ..corpus.labels import Labelled, distinct_rows
+from ..families.labelled import LabelledModel
 from ..families.lda.family import FiniteFamily
 from ..families.poisson import reference
 from ..families.poisson.marginal import SimulatedLaw
 from ..families.poisson.predictive import frozen_under
 from ..families.poisson.samplers import guarded_samplers
-from ..families.scaling.labels import Column, Labelled, columns_of, distinct_rows, label_matrix
 from ..families.topic_sides import TOPIC_SIDES
 from ..families.topics import Dirichlet, Sampler, TopicSide
-from ..families.two_sided import TwoSidedModel
 from ..settings import option
 from ..toolbox.draws import draw_categorical, draw_dirichlet, log_gamma
 
@@ -30,7 +30,7 @@ DRAWS = 400_000
 
 
 @dataclass(frozen=True)
-class Metalda(TwoSidedModel, FiniteFamily):
+class Metalda(LabelledModel, FiniteFamily):
     """A fixed number of topics; each label of a document makes some of them more likely, and others less.
 
     Latents: ``z`` (N,); ``log_weight`` (1 + J, K), log lambda of each feature and topic, the first being that
@@ -101,13 +101,9 @@ class Metalda(TwoSidedModel, FiniteFamily):
         self.check_number("weight_rate")
         super().__post_init__()
 
-    def columns(self, corpus: Labelled) -> tuple[Column, ...]:
-        """Labels that documents of a corpus, or a design, can have."""
-        return columns_of(self.labels, corpus, self.label, has_numbers=False)
-
     def features_of(self, corpus: Labelled, n_documents: int) -> Any:
         """Features of the documents of a corpus, or a design, sparse float (D, 1 + J)."""
-        matrix = label_matrix(self.columns(corpus), corpus, self.label, n_documents)
+        matrix = self.labels_of(corpus, n_documents)
         return sparse.csr_array(sparse.hstack([np.ones((n_documents, 1)), matrix]))
 
     def feature_rows(self, corpus: Corpus) -> tuple[Any, np.ndarray]:

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import product
 from numbers import Integral
 from typing import Any, ClassVar, override
@@ -13,12 +12,11 @@ from scipy import sparse
 from ...contract import Design, FrozenTopics, Latents
 from ...corpus import Corpus
 from ...toolbox.draws import draw_categorical, draw_dirichlet
+from ..labelled import LabelledModel
 from ..lda.family import BYTES_A_TOPIC, MOST_TOPICS
 from ..poisson.predictive import frozen_under
-from ..scaling.labels import Column, Labelled, columns_of, distinct_rows, label_matrix
 from ..topic_sides import TOPIC_SIDES
 from ..topics import TopicSide
-from ..two_sided import TwoSidedModel
 from .predictive import LabelledPredictive
 
 
@@ -31,32 +29,17 @@ def check_count(label: str, name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-class LabelledFamily(TwoSidedModel):
+class LabelledFamily(LabelledModel):
     """Base of the models whose documents are Dirichlet, with parameters that follow from their labels.
 
     Documents with the same labels share a row of parameters: R rows, of J labels.
     """
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
-    has_numbers: ClassVar[bool] = False
-    """Whether a label can be a number."""
-    labels: str
 
     @abstractmethod
     def prior_of(self, latents: Mapping[str, np.ndarray], rows: Any) -> np.ndarray:
         """Dirichlet parameters of documents with labels `rows`, sparse (R, J); float (R, K), 0 for never."""
-
-    def columns(self, corpus: Labelled) -> tuple[Column, ...]:
-        """Labels that documents of a corpus, or a design, can have."""
-        return columns_of(self.labels, corpus, self.label, has_numbers=self.has_numbers)
-
-    def labels_of(self, corpus: Labelled, n_documents: int) -> Any:
-        """Labels of the documents of a corpus, or a design, sparse float (D, J)."""
-        return label_matrix(self.columns(corpus), corpus, self.label, n_documents)
-
-    def label_rows(self, corpus: Corpus) -> tuple[Any, np.ndarray]:
-        """Distinct rows of labels, sparse float (R, J), and the row of each document, int (D,)."""
-        return _label_rows(self, corpus)
 
     @property
     @override
@@ -151,9 +134,3 @@ class LabelledFamily(TwoSidedModel):
         return super().memory_of_chain(corpus, variant) | {
             "topics of rows of labels": (BYTES_A_TOPIC + 9 * n_rows) * n_topics
         }
-
-
-@lru_cache(maxsize=2)
-def _label_rows(model: LabelledFamily, corpus: Corpus) -> tuple[Any, np.ndarray]:
-    """See `LabelledFamily.label_rows`; kept, as every draw of a chain asks for them."""
-    return distinct_rows(model.labels_of(corpus, corpus.n_documents))

@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 
 from ....kernels.labels import authors
 from ...corpus import Corpus
+from ...corpus.labels import Column, distinct_rows, label_matrix
 from ...predictive import FrozenTopics, Predictive
-from ..scaling.labels import Column, distinct_rows, label_matrix
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from numbers import Integral
 from typing import Any, ClassVar, override
@@ -35,10 +34,9 @@ from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance
 from ..collapsed import prior_arrays
 from ..hdp.sticks import log_gem
+from ..labelled import LabelledModel
 from ..topics import Dirichlet, TopicSide
-from ..two_sided import TwoSidedModel
 from . import marginal, reference, variational
-from .labels import Column, Labelled, columns_of, distinct_rows, label_matrix
 from .laws import ScaleLaw
 from .predictive import ScaledPredictive
 
@@ -53,14 +51,13 @@ DRAWS, DRAWS_OF_MANY = 2_000_000, 10_000
 
 
 @dataclass(frozen=True)
-class ScalingFamily(TwoSidedModel):
+class ScalingFamily(LabelledModel):
     """Base of the hierarchical Dirichlet scaling processes; a subclass has the law of the log scales."""
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = "its sampler moves tokens between symmetric Dirichlet topics, and no others"
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "log_scale", "gamma", "alpha")
     stan_program: ClassVar[str] = "hdsp"
-    has_numbers: ClassVar[bool] = False
 
     gamma: Hyperparameter = setting(
         Gamma(1.0, 1.0), fixed=1.1, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
@@ -83,18 +80,6 @@ class ScalingFamily(TwoSidedModel):
     @abstractmethod
     def law(self) -> ScaleLaw:
         """Law of the log scales."""
-
-    def columns(self, corpus: Labelled) -> tuple[Column, ...]:
-        """Labels that documents of a corpus, or a design, can have: the axis ``label``."""
-        return columns_of(self.labels, corpus, self.label, has_numbers=self.has_numbers)
-
-    def labels_of(self, corpus: Labelled, n_documents: int) -> Any:
-        """Labels of the documents of a corpus, or a design, sparse float (D, J)."""
-        return label_matrix(self.columns(corpus), corpus, self.label, n_documents)
-
-    def label_rows(self, corpus: Corpus) -> tuple[Any, np.ndarray]:
-        """Distinct rows of labels, sparse float (R, J), and the row of each document, int (D,)."""
-        return _label_rows(self, corpus)
 
     @property
     @override
@@ -416,9 +401,3 @@ class ScalingFamily(TwoSidedModel):
 def _log_gamma_of_lengths(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Log of a gamma variate of each document's length, or of 1 where it has no tokens."""
     return log_gamma(np.maximum(lengths, 1), lengths.shape, rng)
-
-
-@lru_cache(maxsize=2)
-def _label_rows(model: ScalingFamily, corpus: Corpus) -> tuple[Any, np.ndarray]:
-    """See `ScalingFamily.label_rows`; kept, as every draw of a chain asks for them."""
-    return distinct_rows(model.labels_of(corpus, corpus.n_documents))

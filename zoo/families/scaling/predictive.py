@@ -9,8 +9,8 @@ import numpy as np
 
 from ....kernels.scaling import predict
 from ...corpus import Corpus
+from ...corpus.labels import Column, distinct_rows, label_matrix
 from ...predictive import FrozenTopics, Predictive
-from .labels import Column, distinct_rows, label_matrix
 
 
 @dataclass(frozen=True)

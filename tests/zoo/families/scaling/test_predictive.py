@@ -7,7 +7,7 @@ import pytest
 from bnpzoo import Corpus, get, sample
 from bnpzoo.diagnostics.heldout import posterior_predictives
 from bnpzoo.diagnostics.heldout.labels import predict_labels
-from bnpzoo.zoo.families.scaling.labels import Column
+from bnpzoo.zoo.corpus.labels import Column
 from bnpzoo.zoo.families.scaling.predictive import ScaledPredictive
 from bnpzoo.zoo.inference import latents_of
 from bnpzoo.zoo.predictive import FrozenTopics

@@ -1,4 +1,4 @@
-"""Labels of documents as columns of numbers: which covariates a scaling process sees, and how."""
+"""Labels of documents as columns of numbers: which covariates a model sees, and how."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from ...corpus import CorpusError
+from .corpus import CorpusError
 
 GROUP, NOTHING = "group", "none"
 FORMS = ("category", "number")
