@@ -20,6 +20,7 @@ from . import (
     export,
     fit,
     hierarchy,
+    labels,
     listing,
     mixing,
     predict,
@@ -111,6 +112,7 @@ app.command()(documents.transform)
 app.command()(sentences.subtle)
 app.command()(sentences.specific)
 app.command()(differences.differences)
+app.command()(labels.labels)
 app.command()(hierarchy.hierarchy)
 app.command()(report.report)
 app.command()(browse.browse)
