@@ -1,7 +1,7 @@
 """``bnpzoo labels``: topics of a fit by label, and regression coefficients with their intervals."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -54,13 +54,13 @@ def labels(
     for label, own in table.groupby("label", sort=False):
         rows = [
             (
-                row.topic,
-                _per_cent(row.share),
-                f"{_per_cent(row.share_low)} to {_per_cent(row.share_high)}",
+                row["topic"],
+                _per_cent(row["share"]),
+                f"{_per_cent(row['share_low'])} to {_per_cent(row['share_high'])}",
                 *([_with_ends(row)] if is_regression else []),
-                row.words,
+                row["words"],
             )
-            for row in own.head(n_topics).itertuples()
+            for row in own.head(n_topics).to_dict("records")
         ]
         print_table(str(label), columns, rows)
     if figure is not None:
@@ -85,6 +85,6 @@ def _per_cent(share: float) -> str:
     return "–" if share != share else f"{share:.1%}"
 
 
-def _with_ends(row: "object") -> str:
-    mean, low, high = (getattr(row, f"coefficient{end}") for end in ("", "_low", "_high"))
+def _with_ends(row: dict[Any, Any]) -> str:
+    mean, low, high = (row[f"coefficient{end}"] for end in ("", "_low", "_high"))
     return f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"

@@ -31,6 +31,13 @@ from .runner import Cell, Experiment
 
 CLASSIFIERS = ("lda_svm", "naive_bayes", "svm", "cart")
 LDA_TOPICS = 50
+LABELLED = {
+    "labeled_lda": {"common": 5},
+    "partially_labeled_lda": {"topics_per_label": 5, "common": 5},
+    "dmr": {"n_topics": LDA_TOPICS},
+    "author_topic": {"n_topics": LDA_TOPICS},
+}
+"""Models of labels with a fixed number of topics, and their arguments."""
 RATINGS = 5
 
 LABELS = {
@@ -39,6 +46,10 @@ LABELS = {
     "whdsp_alone": "wHDSP, rating alone",
     "vi": "HDSP, variational",
     "hdp": "HDP",
+    "labeled_lda": "Labeled LDA",
+    "partially_labeled_lda": "PLDA",
+    "dmr": "DMR",
+    "author_topic": "author-topic model",
     "lda_svm": "LDA and SVM",
     "naive_bayes": "naive Bayes",
     "svm": "SVM",
@@ -320,7 +331,7 @@ class LabelsExperiment(_OfCorpus):
     """
 
     shares: tuple[float, ...] = (0.1, 0.5, 1.0)
-    methods: tuple[str, ...] = ("hdsp", "whdsp", "hdp", *CLASSIFIERS)
+    methods: tuple[str, ...] = ("hdsp", "whdsp", *LABELLED, "hdp", *CLASSIFIERS)
     replicates: int = 2
     name: str = "scaling-labels"
     x: ClassVar[str] = "kept"
@@ -360,7 +371,8 @@ class LabelsExperiment(_OfCorpus):
                 (rng.random(tags.nnz) < cell.setting["kept"], tags.indices, tags.indptr), tags.shape
             )
         train, test = with_labels(train, shown, names), with_labels(test, of_test, names)
-        model = get("hdsp", labels="none") if cell.method == "hdp" else get(cell.method, labels="shown")
+        options = LABELLED.get(cell.method, {}) | {"labels": "shown"}
+        model = get("hdsp", labels="none") if cell.method == "hdp" else get(cell.method, **options)
         tree = self.fit(model, train, cell)
         out["perplexity"] = self.perplexity(tree, test, cell)
         if is_single and cell.method != "hdp":
@@ -404,7 +416,7 @@ class RatingsExperiment(_OfCorpus):
 
     label: str = "rating"
     document_counts: tuple[int, ...] = (300,)
-    methods: tuple[str, ...] = ("whdsp", "whdsp_alone", *CLASSIFIERS)
+    methods: tuple[str, ...] = ("whdsp", "whdsp_alone", *LABELLED, *CLASSIFIERS)
     replicates: int = 2
     name: str = "scaling-ratings"
     x: ClassVar[str] = "documents"
@@ -435,7 +447,10 @@ class RatingsExperiment(_OfCorpus):
             found = self.by_machine(cell, train, test, np.ones(train.n_documents, bool))
         else:
             others = ", group" if cell.method == "whdsp" and train.group is not None else ""
-            tree = self.fit(get("whdsp", labels="stars" + others), train, cell)
+            model = get("whdsp", labels="stars" + others)
+            if cell.method in LABELLED:  # to which five ratings are five labels
+                model = get(cell.method, labels="stars:category", **LABELLED[cell.method])
+            tree = self.fit(model, train, cell)
             guess = predict_labels(
                 tree, test, "stars", particles=self.sampling.particles, seed=self.seed_of(cell)
             )

@@ -125,7 +125,8 @@ class Tomotopy:
 
     def _common(self, seed: int) -> dict[str, Any]:
         """Arguments that all models take: no word may be dropped for being rare or frequent."""
-        return {"min_cf": 0, "min_df": 0, "rm_top": 0, "eta": float(self.hyper["eta"]), "seed": seed}
+        words = {"min_cf": 0, "min_df": 0, "rm_top": 0}
+        return words | {"eta": float(self.hyper["eta"]), "seed": seed}
 
 
 class LabelledTomotopy(Tomotopy):
@@ -163,7 +164,7 @@ class LabelledTomotopy(Tomotopy):
 
     @override
     def _fresh(self, seed: int) -> tomotopy.LDAModel:
-        common = self._common(seed) | {"alpha": float(self.hyper["alpha"][0])}
+        common: Any = self._common(seed) | {"alpha": float(self.hyper["alpha"][0])}
         if isinstance(self.model, LabeledLda):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # PLDA is said to replace it

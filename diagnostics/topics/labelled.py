@@ -1,6 +1,7 @@
 """Topics by label: how much of each label's documents they make up, and the coefficients of a regression."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,13 +112,13 @@ def _by_topic(matched: MatchedTopics, name: str) -> Iterator[np.ndarray]:
         yield out
 
 
-def _shares(matched: MatchedTopics, labels: sparse.csr_array) -> Iterator[np.ndarray]:
+def _shares(matched: MatchedTopics, labels: Any) -> Iterator[np.ndarray]:
     """Share of each topic in the tokens of documents with each label, float (J, K), of each draw."""
-    shape = (labels.shape[0], matched.n_topics)
+    shape, has_label = (labels.shape[0], matched.n_topics), (labels.T != 0).astype(float)
     for z in matched.assigned:
         known = z >= 0
         cells = (np.ones(np.count_nonzero(known)), (matched.corpus.doc_of[known], z[known]))
-        counts = ((labels.T != 0).astype(float) @ sparse.csr_array(cells, shape=shape)).toarray()
+        counts = (has_label @ sparse.csr_array(cells, shape=shape)).toarray()
         yield counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.geweke import geweke
-from bnpzoo.diagnostics.laboratory.ladder import Case, CaseSubject, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.labels import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle, invariance_residual
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.diagnostics.laboratory.token_law import joint, outcomes
@@ -39,6 +39,29 @@ DESIGN = design_of(
     [[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0], [1, 1, 1, 0], [0, 0, 1, 0]],
 )
 """Documents of three, two, one and no authors; one author has written nothing."""
+
+
+OF_ALPHA = ("author-tables-of-nobody", "author-one-topic-of-mass")
+
+OF_SEVERAL_AUTHORS = {
+    "authors are chosen evenly where a word is new to a topic": (
+        "weight = eta * documents.mass[s] / (documents.total[author] + n_topics * alpha)",
+        "weight = smooth_mass / own.size",
+    ),
+    "the mass of the first author follows the tokens of all": (
+        "        if own[s] == author:\n",
+        "        if s == 0:\n",
+    ),
+    "an author's own token stays in his total": (
+        "documents.total[author] += step",
+        "documents.total[author] += 1",
+    ),
+    "the first author has all tokens of words that topics know": (
+        "            author = own[s]\n            u -= weight_of_author",
+        "            author = own[0]\n            u -= weight_of_author",
+    ),
+}
+"""Changes that leave the sampler right where each document has one author, as in the laboratory."""
 
 
 def test_without_labels_it_is_lda():
@@ -202,6 +225,14 @@ def test_it_climbs(rung):
 
 @pytest.mark.parametrize("mutant", [m.id for m in MUTANTS if m.id.startswith("author")])
 def test_mutants_are_rejected(mutant):
-    subject = CaseSubject(Case("author_topic", "blocked", "sequential", mutant=mutant), DESIGN)
-    verdict = sequential(subject, samples=500, transitions=5, false_alarm_rate=FALSE_ALARM_RATE)
+    rung = "sequential" if mutant in OF_ALPHA else "joint"
+    verdict = climb(Case("author_topic", "blocked", rung, mutant=mutant))
+    assert verdict.status == "rejected", verdict
+
+
+@pytest.mark.parametrize(("find", "replace"), OF_SEVERAL_AUTHORS.values(), ids=OF_SEVERAL_AUTHORS)
+def test_mistakes_that_take_several_authors_are_rejected(find, replace):
+    model = FIXED.set_to("prior").replaced(n_topics=3)
+    room = load_room(PLAIN_PYTHON, Change("labels/authors.py", find, replace))
+    verdict = joint("changed", model.kernels_in(room)["blocked"], model, DESIGN, states=60)
     assert verdict.status == "rejected", verdict

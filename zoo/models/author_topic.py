@@ -138,13 +138,13 @@ class AuthorTopic(LabelledFamily):
         """Who wrote the documents of a corpus, or of a design."""
         rows = self.labels_of(corpus, n_documents)
         unknown = np.diff(rows.indptr) == 0
-        shape = (n_documents, np.count_nonzero(unknown))
-        own = sparse.csr_array(
-            (np.ones(shape[1]), (np.flatnonzero(unknown), np.arange(shape[1]))), shape=shape
-        )
-        has = sparse.csr_array(sparse.hstack([rows, own]))
+        n_unknown = int(np.count_nonzero(unknown))
+        cells = (np.ones(n_unknown), (np.flatnonzero(unknown), np.arange(n_unknown)))
+        own = sparse.csr_array(cells, shape=(n_documents, n_unknown))
+        has: Any = sparse.csr_array(sparse.hstack([rows, own]))
         has.sort_indices()
-        return Authors(has.indptr.astype(np.int64), has.indices.astype(np.int64), has.shape[1])
+        n_authors = rows.shape[1] + n_unknown
+        return Authors(has.indptr.astype(np.int64), has.indices.astype(np.int64), n_authors)
 
     def authors_of_corpus(self, corpus: Corpus) -> Authors:
         """Who wrote the documents of a corpus."""

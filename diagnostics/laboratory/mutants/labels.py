@@ -95,10 +95,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "a precision is drawn given twice the sum of squares",
     ),
     _author(
-        "own-count-kept",
-        "count_token(tokens, documents, topics, scratch, own, i, -1)",
-        "weigh_topic(documents, topics, scratch, own, tokens.topic[i])",
-        "a token is not taken out before it is drawn",
+        "alpha-forgotten",
+        "(documents.count[author, k] + alpha) / (documents.total[author] + n_topics * alpha)",
+        "documents.count[author, k] / (documents.total[author] + n_topics * alpha)",
+        "an author has only topics that he had before",
     ),
     _author(
         "normaliser-dropped",
@@ -107,22 +107,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "the normaliser of an author has alpha instead of K alpha where a word is known to topics",
     ),
     _author(
-        "prolific-authors",
-        "weight = eta * documents.mass[s] / (documents.total[author] + n_topics * alpha)",
-        "weight = smooth_mass / own.size",
-        "authors are chosen evenly where a word is new to a topic, whatever their topics",
-    ),
-    _author(
         "stale-mass",
         "documents.mass[s] += step * scratch.coefficient[k]",
         "documents.mass[s] += 0.0",
         "the mass of an author does not follow his own tokens",
     ),
     _author(
-        "first-author-alone",
-        "        if own[s] == author:\n",
-        "        if s == 0:\n",
-        "the mass of a document's first author follows the tokens of all of them",
+        "stale-coefficient",
+        "    weigh_topic(documents, topics, scratch, own, k)\n\n",
+        "    if step > 0:\n        weigh_topic(documents, topics, scratch, own, k)\n\n",
+        "the coefficient of a topic keeps the token that is taken out",
     ),
     _author(
         "others-stale",

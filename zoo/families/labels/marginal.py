@@ -67,7 +67,7 @@ def log_topics_of_authors(
             for a in own:
                 moved = counts.copy()
                 moved[a, k] += 1
-                weight = (counts[a, k] + alpha) / (counts[a].sum() + n_topics * alpha)
+                weight = float((counts[a, k] + alpha) / (counts[a].sum() + n_topics * alpha))
                 after[moved.tobytes()] += probability * weight / len(own)
         states = after
     return float(np.log(sum(states.values())))

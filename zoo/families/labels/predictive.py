@@ -108,7 +108,7 @@ class AuthorPredictive(LabelledPredictive):
         alone = (observed.take(few), rest.take(few))
         out[~tokens] = super().log_completion(*alone, rng, burn_in=burn_in, sweeps=sweeps)
         word_topics = np.ascontiguousarray(self.topics.words.T)
-        for d in np.flatnonzero(several):
+        for d in np.flatnonzero(several).tolist():
             seen, asked = (part.words[part.doc_ptr[d] : part.doc_ptr[d + 1]] for part in (observed, rest))
             theta = authors.fold_in(rng, seen, word_topics, self._of(labels, d), burn_in, sweeps)
             out[rest.doc_ptr[d] : rest.doc_ptr[d + 1]] = np.log(word_topics[asked] @ theta)
@@ -123,7 +123,7 @@ class AuthorPredictive(LabelledPredictive):
         few = np.flatnonzero(~several)
         out[few] = super().log_labelled(documents.take(few), labels[few], rng, particles=particles)
         word_topics = np.ascontiguousarray(self.topics.words.T)
-        for d in np.flatnonzero(several):
+        for d in np.flatnonzero(several).tolist():
             words = documents.words[documents.doc_ptr[d] : documents.doc_ptr[d + 1]]
             log_conditionals = np.empty((particles, words.size))
             authors.left_to_right(rng, words, word_topics, self._of(labels, d), log_conditionals)
