@@ -10,7 +10,7 @@ from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_roo
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.diagnostics.laboratory.token_law import joint, outcomes
-from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.contract import Design, Probes
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
 from scipy import sparse
@@ -91,6 +91,28 @@ def test_density_of_two_tokens_by_hand():
     assert FIXED.log_joint(latents | {"author": np.array([0, 2])}, corpus) == -np.inf
     both = 2 * same + 2 * 0.25 * 0.25 * words
     assert FIXED.log_marginal(latents["z"], corpus, HYPER) == pytest.approx(np.log(both), rel=1e-13)
+
+
+def test_quantities_have_their_values():
+    latents = {"z": np.array([0, 1, 0, 1, 1, 0, 0]), "author": np.array([0, 0, 1, 3, 1, 2, 2]), **HYPER}
+    probes = Probes.of(CORPUS)
+    found = FIXED.quantities(latents, CORPUS, probes)
+    theta = {0: [1, 1], 1: [1, 1], 2: [2, 0], 3: [0, 1]}  # tokens with each topic
+    words = {0: [2, 1, 1], 1: [2, 1, 0]}
+    for p, (d, w) in zip(found["predictive"], probes.cells, strict=True):
+        own = FIXED.authors_of_corpus(CORPUS).of(d)
+        expected = np.mean(
+            [
+                sum(
+                    (theta[a][k] + 0.7) / (sum(theta[a]) + 1.4) * (words[k][w] + 0.5) / (sum(words[k]) + 1.5)
+                    for k in range(2)
+                )
+                for a in own
+            ]
+        )
+        assert p == pytest.approx(expected, rel=1e-13)
+    assert found["author_entropy"] == pytest.approx(2.0 * np.log(2.0) / 5.0)  # of two documents of the five
+    assert found["author_topics"] == pytest.approx(6 / 4)
 
 
 def test_a_sweep_leaves_the_posterior_invariant():

@@ -242,8 +242,9 @@ class AuthorTopic(LabelledFamily):
     ) -> Quantities:
         """See `Model.quantities`.
 
-        Beside those of `CollapsedTopicModel`: ``author_entropy`` (Q,), of the tokens of documents over their
-        authors, nats; ``author_topics``, the mean over authors with tokens of how many topics they have.
+        Beside those of `CollapsedTopicModel`: ``author_entropy``, the mean over documents of that of their
+        tokens over authors, nats; ``author_topics``, the mean over authors with tokens of how many topics
+        they have.
         """
         probes = probes or Probes.of(corpus)
         found, n_words = self.authors_of_corpus(corpus), probes.cells[:, 1]
@@ -254,12 +255,12 @@ class AuthorTopic(LabelledFamily):
         predictive = [p @ words[0, :, j] for j, p in enumerate(of_cells)]
         pairs = np.unique(latents["author"] * self.n_topics + latents["z"])
         n_active = np.unique(latents["author"]).size
-        entropy = [
-            _entropy(latents["author"][corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]) for d in probes.documents
-        ]
+        cells, n = np.unique(corpus.doc_of * found.n_authors + latents["author"], return_counts=True)
+        share = n / corpus.doc_lengths[cells // found.n_authors]
+        n_filled = np.count_nonzero(corpus.doc_lengths)
         return super().quantities(latents, corpus, probes, counts) | {
             "predictive": np.array(predictive),
-            "author_entropy": np.array(entropy),
+            "author_entropy": np.asarray(-np.sum(share * np.log(share)) / max(n_filled, 1)),
             "author_topics": np.asarray(pairs.size / max(n_active, 1)),
         }
 
@@ -334,9 +335,3 @@ def _authors(model: AuthorTopic, corpus: Corpus) -> Authors:
 
 def _blocked(room: Room) -> Callable[..., bool]:
     return room(authors).sweep
-
-
-def _entropy(values: np.ndarray) -> float:
-    """Entropy of how often each value occurs, nats; 0 of none."""
-    share = np.unique(values, return_counts=True)[1] / max(values.size, 1)
-    return float(0.0 - np.sum(share * np.log(share)))
