@@ -16,6 +16,7 @@ from . import (
     doctor,
     documents,
     evaluate,
+    expect,
     experiment,
     export,
     fit,
@@ -114,6 +115,7 @@ app.command()(sentences.specific)
 app.command()(differences.differences)
 app.command()(labels.labels)
 app.command()(hierarchy.hierarchy)
+app.command()(expect.expect)
 app.command()(report.report)
 app.command()(browse.browse)
 app.command()(export.export)

@@ -286,9 +286,9 @@ def scaling_synthetic(
     Figures 3 and 4 of Kim & Oh: rank correlation and error of the centred log scales; and held-out
     perplexity, with that of HDP.
     """
-    from ..diagnostics.experiments import scaling
+    from ..diagnostics.experiments import scaling, scaling_synthetic
 
-    small = scaling.SyntheticExperiment(scaling.SMALL, seed=seed)
+    small = scaling_synthetic.SyntheticExperiment(scaling.SMALL, seed=seed)
     paper = replace(small, sampling=scaling.PAPER, lengths=(20, 50, 100, 200), n_documents=1000)
     _run(_sized(size, small, paper, replicates), out, jobs, as_json)
 
@@ -311,9 +311,9 @@ def scaling_labels(
 
     Figure 8 of Kim & Oh; where documents have one label each, also how often it is told from the words.
     """
-    from ..diagnostics.experiments import scaling
+    from ..diagnostics.experiments import scaling, scaling_labels
 
-    small = scaling.LabelsExperiment(
+    small = scaling_labels.LabelsExperiment(
         scaling.SMALL, seed=seed, corpus=corpus, label=label, most_documents=documents
     )
     shares = tuple(n / 10 for n in range(1, 11))
@@ -337,9 +337,9 @@ def scaling_ratings(
 
     Section 5.3 of Kim & Oh, with and without the groups of the corpus as labels, and by classifiers.
     """
-    from ..diagnostics.experiments import scaling
+    from ..diagnostics.experiments import scaling, scaling_ratings
 
-    small = scaling.RatingsExperiment(
+    small = scaling_ratings.RatingsExperiment(
         scaling.SMALL, seed=seed, corpus=corpus, label=label, document_counts=(documents,)
     )
     paper = replace(small, sampling=scaling.PAPER, document_counts=(10**9,), most_tokens=10**9)

@@ -2,20 +2,12 @@
 // tokens summed out.
 //
 //   root ~ GEM(gamma) truncated,  pi_dk ~ Gamma(alpha root_k, rate exp(-(labels * log_scale)_dk)),
-//   theta_d = pi_d / sum(pi_d),  topics as their side says
+//   theta_d = pi_d / sum(pi_d),  topics and the law of log_scale as their sides say
 functions {
 #include functions/dirichlet.stan
 #include functions/sticks.stan
 #include functions/word_counts.stan
 #include topics_functions.stan
-/**
- * Log scales of one label: of law 1 the log of inverse gamma variates, of a shape and a rate, where x are the logs
- * of gamma variates; of law 2 normal ones, of a variance, where x are standard normal.
- */
-vector log_scale_of(vector x, int law, vector law_parameters) {
-  return law == 1 ? log(law_parameters[2]) - x : sqrt(law_parameters[1]) * x;
-}
-
 /**
  * Log proportions of documents: normalised gamma variates, each times its scale.
  */
@@ -39,14 +31,13 @@ data {
   int<lower=0> J; // labels
   array[D, V] int<lower=0> counts; // how often each word occurs in each document
   matrix[D, J] labels; // value of each label in each document
-  int<lower=1, upper=2> law; // of the log scales: log inverse gamma or normal
-  vector<lower=0>[2] law_parameters; // shape and rate, or the variance and nothing
   // Each hyperparameter is given by its value, or, if random, by the two parameters of its prior: shape and rate
   // of a Gamma unless another is named.
   int<lower=0, upper=1> gamma_is_random; // concentration of the root
   vector<lower=0>[1 + gamma_is_random] gamma_given;
   int<lower=0, upper=1> alpha_is_random; // concentration of the documents
   vector<lower=0>[1 + alpha_is_random] alpha_given;
+#include scales_data.stan
 #include topics_data.stan
 }
 transformed data {
@@ -55,6 +46,7 @@ transformed data {
 parameters {
   array[gamma_is_random] real<lower=0> gamma_random;
   array[alpha_is_random] real<lower=0> alpha_random;
+#include scales_hyperparameters.stan
 #include topics_hyperparameters.stan
   vector[K] sticks;
   array[J] vector[K] scale_x;
@@ -65,11 +57,8 @@ parameters {
 transformed parameters {
   real gamma = gamma_is_random ? gamma_random[1] : gamma_given[1];
   real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
-  array[J] vector[K] log_scale;
+#include scales_transformed_parameters.stan
 #include topics_transformed_parameters.stan
-  for (j in 1 : J) {
-    log_scale[j] = log_scale_of(scale_x[j], law, law_parameters);
-  }
 }
 model {
   vector[K] theta_log_shape = floored(log(alpha) + log_softmax(sticks));
@@ -77,13 +66,7 @@ model {
   gamma_random ~ gamma(gamma_given[1], gamma_given[1 + gamma_is_random]);
   alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);
   sticks ~ stick_weights(gamma);
-  for (j in 1 : J) {
-    if (law == 1) {
-      scale_x[j] ~ log_gamma_variate(rep_vector(law_parameters[1], K));
-    } else {
-      scale_x[j] ~ std_normal();
-    }
-  }
+#include scales_model.stan
   for (d in 1 : D) {
     theta_log_h[d] ~ log_gamma_variate(exp(theta_log_shape) + 1);
     theta_x[d] ~ exponential(1);

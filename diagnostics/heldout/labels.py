@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from scipy import sparse
 
+from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
 from ...zoo.corpus.labels import Column, label_matrix
 from ...zoo.families.labels.family import LabelledFamily
@@ -64,6 +65,14 @@ class PredictedLabels:
         return out
 
 
+def require_labels(model: Model) -> ScalingFamily | LabelledFamily:
+    """Return a model whose new documents have labels; ValueError where it is another."""
+    if not isinstance(model, LABELLED):
+        known = ", ".join(name for name, cls in MODELS.items() if issubclass(cls, LABELLED))
+        raise ValueError(f"expected a fit of a model with labels ({known}), found one of {model.card.id}")
+    return model
+
+
 def predict_labels(
     tree: xr.DataTree,
     documents: Corpus,
@@ -102,10 +111,7 @@ def predict_labels(
     """
     if prior not in PRIORS:
         raise ValueError(f"prior: expected {' or '.join(PRIORS)}, found {prior!r}")
-    training, model = corpus_of(tree), model_of(tree)
-    if not isinstance(model, LABELLED):
-        known = ", ".join(name for name, cls in MODELS.items() if issubclass(cls, LABELLED))
-        raise ValueError(f"expected a fit of a model with labels ({known}), found one of {model.card.id}")
+    training, model = corpus_of(tree), require_labels(model_of(tree))
     columns = model.columns(training)
     values, rows = _values(columns, training, name, model.label)
     others = _without(columns, documents, name, model.label)

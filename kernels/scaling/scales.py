@@ -152,11 +152,13 @@ def move_scales(rng, tokens, documents, scratch, n_topics):
         is_one = True
         for e in range(start, end):
             of_row[labels.by_label_row[e]] = labels.by_label_value[e]
-            is_one = is_one and labels.by_label_value[e] == 1.0
+            is_one = is_one and labels.by_label_value[e] in (0.0, 1.0)
         for k in range(n_topics):
             least, most, n = -math.inf, math.inf, 0
             for e in range(start, end):
                 row, r = labels.by_label_row[e], labels.by_label_value[e]
+                if r == 0.0:
+                    continue
                 scale = documents.scale[row, k]
                 to_least, to_most = math.log(LEAST_SCALE / scale) / r, math.log(MOST_SCALE / scale) / r
                 least = max(least, min(to_least, to_most))

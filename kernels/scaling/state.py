@@ -60,7 +60,47 @@ class Labels(NamedTuple):
     by_label_row: np.ndarray
     by_label_value: np.ndarray
 
-    FIXED = ("row_ptr", "row_doc", "ptr", "label", "value", "by_label_ptr", "by_label_row", "by_label_value")
+    FIXED = ("row_ptr", "row_doc", "ptr", "label", "by_label_ptr", "by_label_row")
+
+
+class Questions(NamedTuple):
+    """Labels that are not known: M questions, sorted by document.
+
+    Attributes
+    ----------
+    document : int64 (M,)
+    ptr : int64 (M + 1,)
+        Question i is about the labels ``label[ptr[i]:ptr[i + 1]]``.
+    label : int64 (n,)
+    entry, by_label_entry : int64 (n,)
+        Where a label's value is in the rows of labels, and in these by label.
+    may_be_none : int64 (M,)
+        1 where no label is an answer as well, the first one; else 0.
+    answer : int64 (M,)
+        Number of the label that the document has, plus `may_be_none`.
+    n_known, n_with : int64 (J,)
+        Documents that are known to have each label, and those that have it.
+    n_documents : int64 (1,)
+    weights : float64 (answers,)
+        Scratch.
+    """
+
+    document: np.ndarray
+    ptr: np.ndarray
+    label: np.ndarray
+    entry: np.ndarray
+    by_label_entry: np.ndarray
+    may_be_none: np.ndarray
+    answer: np.ndarray
+    n_known: np.ndarray
+    n_with: np.ndarray
+    n_documents: np.ndarray
+    weights: np.ndarray
+
+    FIXED = (
+        "document", "ptr", "label", "entry", "by_label_entry", "may_be_none", "n_known", "n_documents",
+        "weights",
+    )  # fmt: skip
 
 
 class ScaledDocuments(NamedTuple):
@@ -87,9 +127,11 @@ class ScaledDocuments(NamedTuple):
         `LOG_INVERSE_GAMMA` or `NORMAL`.
     law_parameters : float64 (2,)
         Shape and rate, or the variance and nothing.
+    law_priors : float64 (2, 2)
     n_fixed : int64 (1,)
         Number of topics where it is fixed, else 0.
     labels : Labels
+    questions : Questions
     tables : int64 (capacity,)
         Of each topic, over all documents, as the last sweep drew them.
     exposure : float64 (capacity,)
@@ -99,7 +141,8 @@ class ScaledDocuments(NamedTuple):
     customers : int64 (capacity,)
         Tables, and those that thinning added: see `sticks`.
     next_gamma : float64 (1,)
-        As `sticks` proposes it.
+    next_law_parameters : float64 (2,)
+        As `sticks` proposes them.
     """
 
     prior: np.ndarray
@@ -116,24 +159,39 @@ class ScaledDocuments(NamedTuple):
     gamma_prior: np.ndarray
     law: np.ndarray
     law_parameters: np.ndarray
+    law_priors: np.ndarray
     n_fixed: np.ndarray
     labels: Labels
+    questions: Questions
     tables: np.ndarray
     exposure: np.ndarray
     n_in_label: np.ndarray
     customers: np.ndarray
     next_gamma: np.ndarray
+    next_law_parameters: np.ndarray
 
-    FIXED = ("alpha_prior", "gamma_prior", "law", "law_parameters", "n_fixed")
+    FIXED = ("alpha_prior", "gamma_prior", "law", "law_priors", "n_fixed")
+
+
+@kernel
+def log_scale_of(labels, log_scale, row, k):
+    """Log scale of topic `k` under a row of labels."""
+    out = 0.0
+    for j in range(labels.ptr[row], labels.ptr[row + 1]):
+        out += labels.value[j] * log_scale[labels.label[j], k]
+    return out
+
+
+@kernel
+def within_floats(log_scale):
+    """Scale, within its bounds."""
+    return max(LEAST_SCALE, min(MOST_SCALE, math.exp(min(log_scale, 700.0))))
 
 
 @kernel
 def scale_of(labels, log_scale, row, k):
     """Scale of topic `k` under a row of labels."""
-    out = 0.0
-    for j in range(labels.ptr[row], labels.ptr[row + 1]):
-        out += labels.value[j] * log_scale[labels.label[j], k]
-    return max(LEAST_SCALE, min(MOST_SCALE, math.exp(min(out, 700.0))))
+    return within_floats(log_scale_of(labels, log_scale, row, k))
 
 
 @kernel
@@ -169,19 +227,26 @@ def labels_of(rows, row_of_document: np.ndarray, doc_lengths: np.ndarray) -> Lab
 
 
 def scaled_documents(
-    latents, priors, labels: Labels, law: tuple[int, float, float], n_fixed: int, room: int
+    latents,
+    priors,
+    labels: Labels,
+    questions: Questions,
+    law: tuple[int, tuple[str, ...]],
+    n_fixed: int,
+    room: int,
 ) -> ScaledDocuments:
     """Document side that stands at `latents`, with room for more topics unless their number is fixed.
 
     Parameters
     ----------
     latents : mapping of str to array
-        ``root`` (K + 1,), ``log_scale`` (J, K), ``log_u`` (D,), ``alpha``, ``gamma``.
+        ``root`` (K + 1,), ``log_scale`` (J, K), ``log_u`` (D,), ``alpha``, ``gamma``, parameters of the law.
     priors : mapping of str to (shape, rate)
         (0, 0) for a hyperparameter that is fixed.
     labels : Labels
-    law : (int, float, float)
-        Of the log scales, and its parameters.
+    questions : Questions
+    law : (int, tuple of str)
+        Of the log scales, and the names of its parameters, one or two.
     n_fixed : int
         Number of topics, or 0 where there is no limit.
     room : int
@@ -190,6 +255,10 @@ def scaled_documents(
     n_topics = len(latents["root"]) - 1
     capacity = n_topics if n_fixed else n_topics + room
     n_rows = labels.ptr.size - 1
+    kind, names = law
+    parameters, law_priors = np.zeros(2), np.zeros((2, 2))
+    for i, name in enumerate(names):
+        parameters[i], law_priors[i] = latents[name], priors[name]
     log_scale = widened(np.array(latents["log_scale"], float), capacity)
     side = ScaledDocuments(
         prior=np.zeros((1, capacity)),
@@ -204,15 +273,18 @@ def scaled_documents(
         gamma=np.array([float(latents["gamma"])]),
         alpha_prior=np.array(priors["alpha"], float),
         gamma_prior=np.array(priors["gamma"], float),
-        law=np.array([law[0]], np.int64),
-        law_parameters=np.array(law[1:], float),
+        law=np.array([kind], np.int64),
+        law_parameters=parameters,
+        law_priors=law_priors,
         n_fixed=np.array([n_fixed], np.int64),
         labels=labels,
+        questions=questions,
         tables=np.zeros(capacity, np.int64),
         exposure=np.zeros(capacity),
         n_in_label=np.zeros((len(log_scale), capacity)),
         customers=np.zeros(capacity, np.int64),
         next_gamma=np.array([float(latents["gamma"])]),
+        next_law_parameters=parameters.copy(),
     )
     side.scale[:, :n_topics] = _scales(side, n_topics)
     weigh_topics(side, n_topics)
@@ -248,5 +320,21 @@ def _(side: ScaledDocuments, tokens: Tokens, n_topics: int) -> None:
         raise AssertionError("the prior of the documents is not alpha times the root")
     if not np.allclose(side.scale[:, :k], _scales(side, k), rtol=1e-9):
         raise AssertionError("the scales of the documents differ from those of their labels")
+    check_positive(law=side.law_parameters[: 2 if side.law[0] == LOG_INVERSE_GAMMA else 1])
+    _check_questions(side.labels, side.questions)
     if side.n_fixed[0] not in (0, k):
         raise AssertionError("the number of topics has changed")
+
+
+def _check_questions(labels: Labels, questions: Questions) -> None:
+    chosen = questions.answer - questions.may_be_none
+    value, label = np.zeros(questions.label.size), questions.label
+    answered = np.flatnonzero(chosen >= 0)
+    value[questions.ptr[answered] + chosen[answered]] = 1.0
+    if not np.array_equal(value, labels.value[questions.entry]):
+        raise AssertionError("labels that are not known differ from the answers")
+    if not np.array_equal(value, labels.by_label_value[questions.by_label_entry]):
+        raise AssertionError("labels that are not known, by label, differ from the answers")
+    counted = questions.n_known + np.bincount(label, value, questions.n_known.size).astype(np.int64)
+    if not np.array_equal(counted, questions.n_with):
+        raise AssertionError("documents with a label are not as many as have it")

@@ -10,8 +10,9 @@ topics that have tokens, what is left of the exponential is constant but for top
     prod_k (alpha root_k)^(l_k + c_k) exp(-alpha root_k (F_k - F)^+).
 
 So without the last factor the posterior of the root is that of a Dirichlet process. A draw from it is
-proposed, the topics without customers and their scales drawn anew, and accepted by that factor. Where the
-number of topics is fixed, F is the largest exposure of all, and the draw is exact.
+proposed, the topics without customers and their scales drawn anew, and accepted by that factor; with it gamma
+and the law of scales, each by a reversible step given the topics with customers alone. Where the number of
+topics is fixed, F is the largest exposure of all, and the draw is exact.
 """
 
 import math
@@ -22,6 +23,7 @@ from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, dirichlet, is_sampled, log_beta_variate, log_gamma_variate
 from ..toolbox.sides import rename_topics
 from .documents import cut_off, exposure_of
+from .law import draw_law
 from .state import LEAST_SCALE, LEFTOVER, LOG_INVERSE_GAMMA, MOST_SCALE, scale_of, weigh_topics
 
 
@@ -74,6 +76,12 @@ def propose_gamma(rng, documents, n_topics):
 
 
 @kernel
+def propose_law(rng, documents, n_topics):
+    """Draw the law of log scales given those of topics with customers; it is accepted with the root."""
+    draw_law(rng, documents, np.flatnonzero(documents.customers[:n_topics]))
+
+
+@kernel
 def room_for_sticks(documents, n_topics):
     """How many topics there can be after a draw of the sticks: more come up once in 1e12 draws at most."""
     expected = -documents.next_gamma[0] * math.log(LEFTOVER)
@@ -82,8 +90,8 @@ def room_for_sticks(documents, n_topics):
 
 @kernel
 def draw_scale(rng, documents, log_scale, scale):
-    """Draw the log scales (J,) of a new topic from their prior, and fill in its scales (R,)."""
-    first, second = documents.law_parameters[0], documents.law_parameters[1]
+    """Draw the log scales (J,) of a new topic from the law that is proposed, and fill in its scales (R,)."""
+    first, second = documents.next_law_parameters[0], documents.next_law_parameters[1]
     column = log_scale.reshape(log_scale.size, 1)
     is_within = False
     while not is_within:
@@ -100,7 +108,7 @@ def draw_scale(rng, documents, log_scale, scale):
 
 @kernel
 def draw_sticks(rng, tokens, documents, topics):
-    """Propose a root, gamma and topics without customers; accept them, or leave all as it is."""
+    """Propose a root, gamma, law and topics without customers; accept them, or leave all as it is."""
     n_topics, most = topics.n_topics[0], largest_exposure(documents, topics)
     u_by_row, beyond = documents.u[documents.labels.row_doc], cut_off(documents)
     capacity, alpha, gamma = documents.root.size, documents.alpha[0], documents.next_gamma[0]
@@ -129,6 +137,7 @@ def draw_sticks(rng, tokens, documents, topics):
         n_new += 1
     if math.log(1.0 - rng.random()) < log_ratio:
         documents.gamma[0] = gamma
+        documents.law_parameters[:] = documents.next_law_parameters
         keep_topics(tokens, documents, topics, kept)
         end = kept.size + n_new
         documents.root[:end] = sticks[:end]

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 from bnpzoo.cli.experiment import experiment
-from bnpzoo.diagnostics.experiments import differential, scaling, transfer, weight_agnostic
+from bnpzoo.diagnostics.experiments import differential, scaling, scaling_synthetic, transfer, weight_agnostic
 from bnpzoo.zoo.formats import from_texts
 
 NAMES = [command.name for command in experiment.registered_commands]
@@ -93,8 +93,8 @@ def test_topics_of_sentences_are_compared(run, monkeypatch, tmp_path):
 
 def test_scales_that_were_simulated_are_recovered(run, monkeypatch, tmp_path):
     monkeypatch.setattr(scaling, "SMALL", scaling.Sampling(2, 2, 1, particles=2, iterations=2))
-    few = partial(scaling.SyntheticExperiment, lengths=(9,), n_documents=12, n_test=4, n_topics=2)
-    monkeypatch.setattr(scaling, "SyntheticExperiment", few)
+    few = partial(scaling_synthetic.SyntheticExperiment, lengths=(9,), n_documents=12, n_test=4, n_topics=2)
+    monkeypatch.setattr(scaling_synthetic, "SyntheticExperiment", few)
     arguments = ("--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
     result = run("experiment", "scaling-synthetic", *arguments)
     assert result.exit_code == 0, result.output

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bnpzoo import Corpus, get, sample
-from bnpzoo.diagnostics.experiments import scaling
+from bnpzoo.diagnostics.experiments import scaling, scaling_labels, scaling_ratings, scaling_synthetic
 from bnpzoo.diagnostics.experiments.runner import Cell, run_experiment
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.formats import write_corpus
@@ -35,7 +35,7 @@ def path(tmp_path):
 
 
 def test_all_methods_on_simulated_documents(tmp_path):
-    experiment = scaling.SyntheticExperiment(
+    experiment = scaling_synthetic.SyntheticExperiment(
         TINY, lengths=(20,), n_documents=20, n_test=5, n_topics=3, replicates=1
     )
     results = run_experiment(experiment, tmp_path / "out").set_index("method")
@@ -46,7 +46,8 @@ def test_all_methods_on_simulated_documents(tmp_path):
 
 def test_the_side_of_the_cube_changes_no_document():
     made = [
-        scaling.SyntheticExperiment(TINY, n_documents=9, side=side).simulate(20, 0) for side in (1.0, 16.0)
+        scaling_synthetic.SyntheticExperiment(TINY, n_documents=9, side=side).simulate(20, 0)
+        for side in (1.0, 16.0)
     ]
     np.testing.assert_array_equal(made[0].train.words, made[1].train.words)
     assert np.abs(made[0].log_scale - made[1].log_scale).min() > 2.0
@@ -54,20 +55,20 @@ def test_the_side_of_the_cube_changes_no_document():
 
 def test_what_is_recovered_is_centred_and_matched():
     """Of a fit whose log scales and words are the truth in another order, each label off by a constant."""
-    made = scaling.SyntheticExperiment(TINY, n_documents=30, n_topics=3, n_words=3).simulate(50, 0)
+    made = scaling_synthetic.SyntheticExperiment(TINY, n_documents=30, n_topics=3, n_words=3).simulate(50, 0)
     made = made._replace(words=0.97 * np.eye(3) + 0.01)
     corpus, order = made.train, [2, 0, 1]
     tree = sample(get("hdsp", labels="tag", n_topics=3, eta=0.1), corpus, chains=1, tune=2, draws=1, keep=1)
     tree["latents"]["z"].data[0, 0] = np.argsort(order)[corpus.words]
     tree["latents"]["log_scale"].data[0, 0] = made.log_scale[:, order] + np.arange(1.0, 6.0)[:, None]
-    found = scaling.recovered(tree, made)
+    found = scaling_synthetic.recovered(tree, made)
     assert found["spearman"] == pytest.approx(1.0)
     assert found["mae"] < 1e-12
     assert found["mae_raw"] == pytest.approx(3.0)
 
 
 def test_labels_that_words_tell_are_told(path):
-    experiment = scaling.LabelsExperiment(
+    experiment = scaling_labels.LabelsExperiment(
         scaling.Sampling(tune=100, draws=4, thin=5, particles=5), corpus=path, label="kind", most_documents=30
     )
     for method in experiment.methods:
@@ -78,15 +79,15 @@ def test_labels_that_words_tell_are_told(path):
 
 
 def test_sets_of_labels_have_a_perplexity_and_are_not_classified(path):
-    experiment = scaling.LabelsExperiment(TINY, corpus=path, label="author", most_documents=30)
-    for method in ("hdsp", "svm"):
+    experiment = scaling_labels.LabelsExperiment(TINY, corpus=path, label="author", most_documents=30)
+    for method in ("hdsp", "hdsp_sampled", "svm"):
         found = experiment.run(Cell({"kept": 0.5}, method, 0))
         assert np.isnan(found["accuracy"])
     assert experiment.run(Cell({"kept": 0.5}, "hdsp", 0))["perplexity"] > 1.0
 
 
 def test_ratings_are_binned_and_told(path):
-    experiment = scaling.RatingsExperiment(TINY, corpus=path, document_counts=(30,))
+    experiment = scaling_ratings.RatingsExperiment(TINY, corpus=path, document_counts=(30,))
     for method in experiment.methods:
         found = experiment.run(Cell({"documents": 30}, method, 0))
         assert set(found) == {"macro_f1", "micro_f1", *(f"f1_{star}" for star in range(1, 6))}
@@ -95,4 +96,4 @@ def test_ratings_are_binned_and_told(path):
 
 def test_a_label_that_is_not_there_is_named(path):
     with pytest.raises(CorpusError, match="expected a covariate 'colour', found none"):
-        scaling.LabelsExperiment(TINY, corpus=path, label="colour").check()
+        scaling_labels.LabelsExperiment(TINY, corpus=path, label="colour").check()

@@ -68,7 +68,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 """Values of other arguments of the models; those that are not here stay as they are by default."""
 
 CHOICES_OF: dict[str, dict[str, tuple[Any, ...]]] = {
-    "hdsp": {"n_topics": (0, 5)}, "whdsp": {"n_topics": (0, 5), "labels": ("group, group:number",)},
+    "hdsp": {"n_topics": (0, 5), "missing": ("", "c")},
+    "whdsp": {"n_topics": (0, 5), "labels": ("group, group:number",), "missing": ("", "c")},
     "labeled_lda": {"common": (2,)}, "partially_labeled_lda": {"topics_per_label": (3,), "common": (2,)},
     "dmr": {"labels": ("group, group:number",)},
     "pfa": {"n_topics": (0, 5)}, "gbn": {"n_layers": (2, 3)},
@@ -116,7 +117,8 @@ def settings(model_id: str, required: Mapping[str, Any] | None = None) -> Iterat
 
 def reference_settings(model_id: str) -> list[Setting]:
     """Those with sampled hyperparameters, where a density depends on all that it can."""
-    return [setting for setting in settings(model_id) if setting.name.startswith("sampled")]
+    made = (setting for setting in settings(model_id) if setting.name.startswith("sampled"))
+    return [setting for setting in made if setting.model.reference is not None]
 
 
 def draws(model_id: str, variant: str) -> Arrays:

@@ -161,12 +161,17 @@ def _categories(corpus: Labelled, name: str, values: np.ndarray) -> Iterator[str
     if name in corpus.covariate_names:
         yield from map(str, corpus.covariate_names[name])
     elif name == GROUP and name not in corpus.covariates:
-        names = corpus.group_names
-        yield from map(str, range(corpus.n_groups) if names is None else names)
+        yield from _group_names(corpus)
     elif values.dtype.kind == "b":
         yield str(True)
     else:
         yield from (str(value) for value in np.unique(values) if str(value))
+
+
+def _group_names(corpus: Labelled) -> list[str]:
+    """Names of the groups; of a design, which may lack them, those that its corpora will have."""
+    names = corpus.group_names
+    return [f"group {g}" for g in range(corpus.n_groups)] if names is None else list(map(str, names))
 
 
 def label_matrix(columns: tuple[Column, ...], corpus: Labelled, model: str, n_documents: int) -> Any:
@@ -202,8 +207,8 @@ def _cells(corpus: Labelled, name: str, first: Column, model: str) -> Iterator[t
         yield from ((d, "", float(x)) for d, x in enumerate(standard))
     else:
         names = corpus.covariate_names.get(name)
-        if names is None and name == GROUP and name not in corpus.covariates:
-            names = corpus.group_names
+        if name == GROUP and name not in corpus.covariates:
+            names = _group_names(corpus)
         yield from ((d, str(x if names is None else names[x]), 1.0) for d, x in enumerate(values))
 
 

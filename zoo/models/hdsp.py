@@ -1,13 +1,13 @@
 """The hierarchical Dirichlet scaling process with labels (Kim and Oh)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, override
+from typing import ClassVar
 
-from ..contract import Card, Equation
+from ..contract import Card, Equation, Gamma, Hyperparameter
 from ..families.scaling.card import ERRATA, equations
 from ..families.scaling.family import ScalingFamily
 from ..families.scaling.laws import LogInverseGamma, ScaleLaw
-from ..settings import option
+from ..settings import setting
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,10 @@ class Hdsp(ScalingFamily):
     labels : str
         Covariates that are labels, with commas between them: sets of labels, or categories. By default all
         that hold named categories or sets, and the groups; "none" for none.
-    w_shape, w_rate : float
+    missing : str
+        Category that stands for one that is not known, which is then sampled; in a set, that any label beside
+        those of the set may be there. By default all is known, and a label that a document lacks is absent.
+    w_shape, w_rate : float or Gamma
         Of the inverse gamma law of w.
     """
 
@@ -53,15 +56,7 @@ class Hdsp(ScalingFamily):
         tags=("nonparametric", "labels"),
     )
 
-    w_shape: float = option(3.0, small=1.2, benchmark=3.0)
-    w_rate: float = option(2.0, small=0.8, benchmark=2.0)
+    law: ClassVar[type[ScaleLaw]] = LogInverseGamma
 
-    def __post_init__(self):
-        self.check_number("w_shape")
-        self.check_number("w_rate")
-        super().__post_init__()
-
-    @property
-    @override
-    def law(self) -> ScaleLaw:
-        return LogInverseGamma(self.w_shape, self.w_rate)
+    w_shape: Hyperparameter = setting(3.0, fixed=1.2, prior=Gamma(5.0, 3.0), benchmark=3.0)
+    w_rate: Hyperparameter = setting(2.0, fixed=0.8, prior=Gamma(4.0, 5.0), benchmark=2.0)

@@ -1,13 +1,13 @@
 """The hierarchical Dirichlet scaling process with labels that may be numbers (Kim and Oh)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, override
+from typing import ClassVar
 
-from ..contract import Card, Equation
+from ..contract import Card, Equation, Gamma, Hyperparameter
 from ..families.scaling.card import ERRATA, equations
 from ..families.scaling.family import ScalingFamily
 from ..families.scaling.laws import Normal, ScaleLaw
-from ..settings import option
+from ..settings import option, setting
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Whdsp(ScalingFamily):
         Covariates that are labels, with commas between them, each with ``:category`` or ``:number`` after it
         where that is not as it seems. Numbers are taken in standard deviations from their mean over the
         documents. By default all numbers that are not whole, and whatever `hdsp` would take; "none" for none.
-    w_variance : float
+    missing : str
+        As in `hdsp`; numbers are never missing.
+    w_variance : float or Gamma
         Of the normal law of w.
     """
 
@@ -58,15 +60,7 @@ class Whdsp(ScalingFamily):
     )
 
     has_numbers: ClassVar[bool] = True
+    law: ClassVar[type[ScaleLaw]] = Normal
 
     labels: str = option("", small="group, group:number", benchmark="")
-    w_variance: float = option(1.0, small=2.5, benchmark=1.0)
-
-    def __post_init__(self):
-        self.check_number("w_variance")
-        super().__post_init__()
-
-    @property
-    @override
-    def law(self) -> ScaleLaw:
-        return Normal(self.w_variance)
+    w_variance: Hyperparameter = setting(1.0, fixed=2.5, prior=Gamma(4.0, 3.0), benchmark=1.0)

@@ -9,6 +9,7 @@ from ..patched import Change, Mutant
 
 BOTH = (ScalingFamily,)
 FIXED = {"n_topics": 3}
+MISSING = {"missing": "group 1"}
 UPDATE = "documents.scale[row, k] = scale_of(labels, documents.log_scale, row, k)\n"
 
 
@@ -141,5 +142,76 @@ MUTANTS: tuple[Mutant, ...] = (
         "documents.log_u[d] -= 0.0",
         "the scales of a label move together, and u stays",
         **FIXED,
+    ),
+    _mutant(
+        "shape-given-no-rate", "law",
+        "return out + math.lgamma(shape) - shape * math.log(target.rate_prior[1] + target.inverse)",
+        "return out - shape * math.log(target.rate_prior[1] + target.inverse)",
+        "the shape of w is drawn as if its rate had no normalising constant",
+        (Hdsp,),
+    ),
+    _mutant(
+        "shape-without-jacobian", "law",
+        "out = target.prior[0] * x - target.prior[1] * a - a * target.total",
+        "out = (target.prior[0] - 1.0) * x - target.prior[1] * a - a * target.total",
+        "the prior of the shape of w lacks the Jacobian of the logarithm",
+        (Hdsp,),
+    ),
+    _mutant(
+        "rate-without-shape", "law",
+        "shape, rate = priors[1, 0] + n * proposed[0], priors[1, 1] + inverse",
+        "shape, rate = priors[1, 0] + n, priors[1, 1] + inverse",
+        "the rate of w is drawn as if its shape were one",
+        (Hdsp,),
+    ),
+    _mutant(
+        "variance-of-one-square", "law",
+        "0.5 * target.squares * math.exp(-x)",
+        "target.squares * math.exp(-x)",
+        "the variance of log scales sees squares without the factor one half",
+        (Whdsp,),
+    ),
+    _mutant(
+        "answers-without-words", "missing",
+        "            weigh_answers(documents, questions, scratch, i, row, n_topics)\n",
+        "",
+        "a label that is not known is drawn without a look at the topics of its document",
+        **MISSING,
+    ),
+    _mutant(
+        "answers-without-others", "missing",
+        "            weights[answer] = log_prior_of(questions, i, answer)\n",
+        "            weights[answer] = 0.0\n",
+        "a label that is not known is drawn without a look at other documents",
+        **MISSING,
+    ),
+    _mutant(
+        "answers-without-u", "missing",
+        "math.log(1.0 + u * within_floats(x))",
+        "math.log(1.0 + within_floats(x))",
+        "a label that is not known is drawn as if all u were one",
+        **MISSING,
+    ),
+    _mutant(
+        "answers-without-counts", "missing",
+        "weights[answer] += n * x -",
+        "weights[answer] += x -",
+        "a document's tokens of a topic count once where its label is drawn",
+        **MISSING,
+    ),
+    _mutant(
+        "answers-without-other-labels", "missing",
+        "            x = others\n",
+        "            x = 0.0\n",
+        "a label that is not known is drawn as if its document had no other",
+        (Whdsp,),
+        **MISSING,
+    ),
+    _mutant(
+        "answers-are-not-heard", "missing",
+        "            documents.scale[row, k] = scale_of(labels, documents.log_scale, row, k)\n",
+        "            pass\n",
+        "documents keep their scales when their labels change",
+        **MISSING,
     ),
 )  # fmt: skip

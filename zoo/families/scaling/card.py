@@ -36,6 +36,10 @@ ERRATA = (
     "Equations 30 and 38, the gradients of V: log pi in the place of log w, and pi in that of log pi. "
     "Equation 37 has the mean of log s for that of 1 / s, and Equation 48 a factor too many. Updates as "
     "printed lower the bound: see the variants of the back end `vi`.",
+    "Parameters of the law of w are numbers, or sampled where they have priors; the paper learns them, and "
+    "does not say how.",
+    "Labels that are not known are absent in the paper. They can be sampled here (`missing`); then there is "
+    "no reference program.",
     "Equation 39: the proportions of a new document depend on w as well.",
 )
 """Of the paper; also where this package departs from it."""

@@ -1,6 +1,5 @@
 """Hierarchical Dirichlet scaling processes: documents whose labels scale their topics."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -11,9 +10,6 @@ import numpy as np
 from scipy.special import expit, gammaln, log_softmax
 from scipy.stats import entropy
 
-from ....kernels.scaling import state, sweeps
-from ....kernels.toolbox import sides
-from ....kernels.toolbox import sweeps as sweeps_of_sides
 from ....kernels.toolbox.sides import State
 from ...contract import (
     Design,
@@ -23,6 +19,7 @@ from ...contract import (
     Latents,
     Probes,
     Quantities,
+    Reference,
     Room,
     Variational,
     WordCounts,
@@ -32,31 +29,28 @@ from ...settings import setting
 from ...toolbox.draws import draw_categorical, log_gamma
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance
-from ..collapsed import prior_arrays
 from ..hdp.sticks import log_gem
-from ..labelled import LabelledModel
 from ..topics import Dirichlet, TopicSide
-from . import marginal, reference, variational
+from . import kernels, marginal, reference, variational
 from .laws import ScaleLaw
+from .missing import PartlyLabelledModel
 from .predictive import ScaledPredictive
 
 LEFTOVER = 1e-12
 """Sticks are broken until less than this is left."""
-
-ROOM = 64
-"""For topics beyond those that a state begins with."""
 
 DRAWS, DRAWS_OF_MANY = 2_000_000, 10_000
 """Simulated proportions behind a marginal probability; few where hyperparameters are sampled as well."""
 
 
 @dataclass(frozen=True)
-class ScalingFamily(LabelledModel):
+class ScalingFamily(PartlyLabelledModel):
     """Base of the hierarchical Dirichlet scaling processes; a subclass has the law of the log scales."""
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {"dirichlet": Dirichlet()}
     why_only: ClassVar[str] = "its sampler moves tokens between symmetric Dirichlet topics, and no others"
-    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "log_scale", "gamma", "alpha")
+    law: ClassVar[type[ScaleLaw]]
+    """Of the log scales."""
     stan_program: ClassVar[str] = "hdsp"
 
     gamma: Hyperparameter = setting(
@@ -66,6 +60,7 @@ class ScalingFamily(LabelledModel):
     topics: TopicSide = Dirichlet()
     n_topics: int = 0
     labels: str = ""
+    missing: str = ""
 
     def __post_init__(self):
         value = self.n_topics
@@ -76,20 +71,19 @@ class ScalingFamily(LabelledModel):
         object.__setattr__(self, "n_topics", int(value))
         super().__post_init__()
 
-    @property
-    @abstractmethod
-    def law(self) -> ScaleLaw:
-        """Law of the log scales."""
+    def law_at(self, values: Mapping[str, Any]) -> ScaleLaw:
+        """Law of the log scales, given its parameters among latents or hyperparameters."""
+        return self.law(*(float(values[name]) for name in self.law.names))
 
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        of_quantities = {"probed_log_u": ("probed_document",)}
         return {
             "root": ("stick",),
             "log_scale": ("label", "represented"),
             "log_u": ("document",),
-        } | of_quantities
+            "probed_log_u": ("probed_document",),
+        } | self.label_dimensions
 
     @property
     @override
@@ -124,8 +118,8 @@ class ScalingFamily(LabelledModel):
         lengths = np.asarray(design.doc_lengths)
         root = self.draw_sticks(float(hyper["gamma"]), rng)
         shapes = float(hyper["alpha"]) * root[:-1]
-        labels = self.labels_of(design, lengths.size)
-        log_scale = self.law.draw(rng, (labels.shape[1], shapes.size))
+        labels, answers = self.draw_labels(design, rng)
+        log_scale = self.law_at(hyper).draw(rng, (labels.shape[1], shapes.size))
         log_pi = log_gamma(shapes, (lengths.size, shapes.size), rng) + labels @ log_scale
         log_theta = log_softmax(log_pi, axis=1)
         z = draw_categorical(np.repeat(np.exp(log_theta), lengths, axis=0), rng)
@@ -135,7 +129,7 @@ class ScalingFamily(LabelledModel):
             z, used = by_first_appearance(z)
             order = np.append(used, np.setdiff1d(np.arange(shapes.size), used))
             root, log_scale = np.append(root[order], root[-1]), log_scale[:, order]
-        return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u}
+        return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u} | answers
 
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic."""
@@ -166,7 +160,8 @@ class ScalingFamily(LabelledModel):
             root = np.append(tables, float(hyper["gamma"])) / (tables.sum() + float(hyper["gamma"]))
         log_scale = np.zeros((len(self.columns(corpus)), n_topics))
         log_u = np.log(np.maximum(corpus.doc_lengths, 1) / float(hyper["alpha"]))
-        return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u}
+        answers = self.labels_started(corpus)
+        return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u} | answers
 
     @override
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
@@ -189,7 +184,7 @@ class ScalingFamily(LabelledModel):
         Without a limit, that of atoms at these weights, in any order (see `log_gem`).
         """
         root, gamma = latents["root"], float(latents["gamma"])
-        scales = self.law.log_density(latents["log_scale"])
+        scales = self.law_at(latents).log_density(latents["log_scale"])
         if self.opens_topics:
             return log_gem(root, gamma) + scales
         sticks = np.maximum(root[:-1], np.finfo(float).tiny)
@@ -199,13 +194,17 @@ class ScalingFamily(LabelledModel):
 
     @override
     def log_assignments(self, latents: Latents, corpus: Corpus) -> float:
-        """Log density of ``z`` and ``log_u`` given sticks, scales and alpha, the pi integrated out."""
+        """Log density of ``z``, ``log_u`` and labels that are not known, given sticks, scales and alpha.
+
+        The pi are integrated out.
+        """
         shapes = np.maximum(self.document_prior(latents, corpus)[0, :-1], np.finfo(float).tiny)
         filled = corpus.doc_lengths > 0
         log_u, lengths = latents["log_u"][filled], corpus.doc_lengths[filled]
-        rows, of_document = self.label_rows(corpus)
+        rows, of_document = self.rows_at(latents, corpus)
         log_rows = rows @ latents["log_scale"]
         out = np.sum(lengths * log_u - gammaln(lengths))
+        out += self.log_labels(latents, corpus)
         for k in range(shapes.size):  # of all documents at once: there may be many topics
             out -= shapes[k] * np.sum(np.logaddexp(0.0, log_u + log_rows[of_document[filled], k]))
         cells, counts = np.unique(corpus.doc_of * shapes.size + latents["z"], return_counts=True)
@@ -218,10 +217,13 @@ class ScalingFamily(LabelledModel):
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; by simulation, so that it has an error."""
         values = tuple(float(hyper[name]) for name in ("gamma", "alpha"))
-        labels = tuple(map(tuple, self.labels_of(corpus, corpus.n_documents).toarray().tolist()))
         lengths, draws = tuple(map(int, corpus.doc_lengths)), DRAWS_OF_MANY if self.sampled() else DRAWS
-        law = marginal.law_of_topics(self.law, values, self.n_topics, lengths, labels, draws)
-        return law(z) + self.log_words(z, corpus, hyper)
+        laws = []
+        for labels, log_p in self.all_labels(corpus):
+            rows = tuple(map(tuple, labels.toarray().tolist()))
+            law = marginal.law_of_topics(self.law_at(hyper), values, self.n_topics, lengths, rows, draws)
+            laws.append(log_p + law(z))
+        return float(np.logaddexp.reduce(laws)) + self.log_words(z, corpus, hyper)
 
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All partitions of the tokens; where the number of topics is fixed, all topics."""
@@ -242,13 +244,14 @@ class ScalingFamily(LabelledModel):
         Those of `CollapsedTopicModel.quantities`; ``predictive`` is given u as well. Beside them
         ``probed_log_u`` (Q,), of documents; ``mean_log_scale``, over tokens, of the log scale of their topic
         in their document; ``mean_root``, the same of the weight of their topic at the root; and
-        `scale_information`.
+        `scale_information`. Where labels are sampled also ``probed_label``, the first answers, and
+        ``documents_with`` (J,) each label.
         """
         probes = probes or Probes.of(corpus)
         z, root = latents["z"], latents["root"]
         shapes = self.document_prior(latents, corpus)[0, :-1]
         likelihood, topic_words = self.measured_words(latents, corpus, probes.cells[:, 1], counts)
-        rows, of_document = self.label_rows(corpus)
+        rows, of_document = self.rows_at(latents, corpus)
         log_rows = rows @ latents["log_scale"]
         share = np.zeros((len(probes.documents), shapes.size))
         predictive = np.zeros(len(probes.cells))
@@ -260,18 +263,22 @@ class ScalingFamily(LabelledModel):
             mean = (in_document + shapes) * kept / corpus.doc_lengths[d]
             predictive[j] = mean @ topic_words[0, :, j]
         sizes = np.bincount(z) if counts is None else counts.total
-        return {
-            "n_topics": np.asarray(float(np.count_nonzero(sizes))),
-            "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
-            "log_likelihood": np.asarray(likelihood),
-            "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
-            "topic_entropy": entropy(share, axis=1) if len(share) else np.zeros(0),
-            "predictive": predictive,
-            "probed_log_u": latents["log_u"][probes.documents],
-            "mean_log_scale": np.asarray(np.mean(log_rows[of_document[corpus.doc_of], z])),
-            "mean_root": np.asarray(np.mean(root[z])),
-            "scale_information": np.asarray(self.scale_information(latents, corpus)),
-        } | self.hyperparameter_quantities(latents)
+        return (
+            {
+                "n_topics": np.asarray(float(np.count_nonzero(sizes))),
+                "log_joint": np.asarray(likelihood + self.log_assignments(latents, corpus)),
+                "log_likelihood": np.asarray(likelihood),
+                "same_topic": (z[probes.pairs[:, 0]] == z[probes.pairs[:, 1]]).astype(float),
+                "topic_entropy": entropy(share, axis=1) if len(share) else np.zeros(0),
+                "predictive": predictive,
+                "probed_log_u": latents["log_u"][probes.documents],
+                "mean_log_scale": np.asarray(np.mean(log_rows[of_document[corpus.doc_of], z])),
+                "mean_root": np.asarray(np.mean(root[z])),
+                "scale_information": np.asarray(self.scale_information(latents, corpus)),
+            }
+            | self.hyperparameter_quantities(latents)
+            | self.label_quantities(latents, corpus)
+        )
 
     def scale_information(self, latents: Latents, corpus: Corpus) -> float:
         """Squared slope of the log density in a log scale, less its curvature, averaged with the root.
@@ -280,9 +287,9 @@ class ScalingFamily(LabelledModel):
         so it tells when these are not where u and the topics would have them.
         """
         shapes, log_u = self.document_prior(latents, corpus)[0, :-1], latents["log_u"]
-        rows, of_document = self.label_rows(corpus)
+        rows, of_document = self.rows_at(latents, corpus)
         log_rows = rows @ latents["log_scale"]
-        first, second = self.law.slopes(latents["log_scale"])
+        first, second = self.law_at(latents).slopes(latents["log_scale"])
         filled = corpus.doc_lengths > 0
         by_topic = corpus.doc_of[np.argsort(latents["z"], kind="stable")]
         ends = np.cumsum(np.bincount(latents["z"], minlength=shapes.size))
@@ -304,7 +311,7 @@ class ScalingFamily(LabelledModel):
     @override
     def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
         labels = self.labels_of(corpus, corpus.n_documents).toarray()
-        return reference.documents(labels, n_topics, self.gamma, self.alpha, self.law)
+        return reference.documents(labels, n_topics, self.hyperparameters(), self.law)
 
     @property
     @override
@@ -319,8 +326,23 @@ class ScalingFamily(LabelledModel):
     @override
     def document_data(self, corpus: Corpus) -> dict[str, Any]:
         labels = self.labels_of(corpus, corpus.n_documents).toarray()
-        law = {"law": self.law.kind, "law_parameters": list(self.law.parameters)}
-        return {"J": labels.shape[1], "labels": labels} | law
+        return {"J": labels.shape[1], "labels": labels}
+
+    @property
+    @override
+    def reference(self) -> Reference | None:
+        """See `Model.reference`; none where labels are sampled, a sum over all of which they would need."""
+        return None if self.missing else super().reference
+
+    @property
+    @override
+    def stan_includes(self) -> tuple[str, ...]:
+        return (*super().stan_includes, self.law.stan_folder)
+
+    @property
+    def document_parameters(self) -> tuple[str, ...]:
+        """See `TwoSidedModel`."""
+        return ("theta", "root", "log_scale", "gamma", "alpha", *self.law.names)
 
     @override
     def _latents_at(
@@ -339,52 +361,14 @@ class ScalingFamily(LabelledModel):
         self, draw: Mapping[str, np.ndarray], labels: np.ndarray, corpus: Corpus
     ) -> tuple[Latents, np.ndarray]:
         """See `TwoSidedModel.documents_at`; all topics of the references are represented."""
-        hyper = {name: np.asarray(draw[name]) for name in ("gamma", "alpha")}
+        hyper = {name: np.asarray(draw[name]) for name in ("gamma", "alpha", *self.law.names)}
         documents = {"root": np.append(draw["root"], 0.0), "log_scale": np.asarray(draw["log_scale"])}
         return {"z": labels} | documents | hyper, np.arange(draw["root"].size)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:
-        """See `Model.kernels_in`; one sampler, whether or not there is a limit to the number of topics."""
-        own_sides, own_states, own_sweeps = room(sides), room(state), room(sweeps)
-        of_sides = room(sweeps_of_sides)
-
-        def load(latents: Latents, corpus: Corpus, model: ScalingFamily) -> State:
-            rows, of_document = model.label_rows(corpus)
-            tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, of_document, latents["z"])
-            labels = own_states.labels_of(rows, of_document, corpus.doc_lengths)
-            law = (model.law.kind, *model.law.parameters)
-            documents = own_states.scaled_documents(
-                latents, prior_arrays(model), labels, law, model.n_topics, ROOM
-            )
-            capacity, n_topics = documents.prior.shape[1], model.n_topics_of(latents)
-            topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, "")
-            return of_sides.make_state(tokens, documents, topics)
-
-        def step(rng: np.random.Generator, state: State) -> State:
-            while not own_sweeps.sweep(rng, state):
-                state = of_sides.with_room(state)
-            return state
-
-        def snapshot(state: State) -> Latents:
-            z = {"z": state.tokens.topic.astype(np.int64)}
-            return z | self.snapshot_documents(state) | self.topics.snapshot(room, state)
-
-        about = "Gibbs given one auxiliary variable a document; a token costs as much as its counts"
-        # Without a limit some topics are too rare for the rung `joint` to know their probability.
-        return {
-            "auxiliary": Kernel(
-                load,
-                step,
-                snapshot,
-                of_sides.check,
-                own_sweeps.sweep,
-                about=about,
-                token_step="augmented" if self.opens_topics else "conditional",
-                with_room=of_sides.with_room if self.opens_topics else None,
-                counts=self.topics.counts,
-            )
-        }
+        """See `Model.kernels_in`."""
+        return kernels.kernels_in(self, room)
 
     @override
     def snapshot_documents(self, state: State) -> Latents:
@@ -395,6 +379,8 @@ class ScalingFamily(LabelledModel):
             "log_u": side.log_u.copy(),
             "alpha": np.array(side.alpha[0]),
             "gamma": np.array(side.gamma[0]),
+            **{name: np.array(side.law_parameters[i]) for i, name in enumerate(self.law.names)},
+            **({"missing_label": side.questions.answer.copy()} if self.missing else {}),
         }
 
 

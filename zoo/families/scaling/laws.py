@@ -1,7 +1,7 @@
 """Laws of the log scales of topics under labels."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -11,20 +11,26 @@ from ....kernels.scaling.state import LOG_INVERSE_GAMMA, NORMAL
 
 
 class ScaleLaw(ABC):
-    """Law of a log scale, the same for all topics and labels.
+    """Law of a log scale, the same for all topics and labels; a dataclass of its parameters.
 
     Attributes
     ----------
     kind : int
-        What the kernels and the Stan program call it.
+        What the kernels call it.
+    names : tuple of str
+        Of its parameters, as hyperparameters of a model.
+    stan_folder : str
+        Where its part of the Stan program is.
     """
 
     kind: ClassVar[int]
+    names: ClassVar[tuple[str, ...]]
+    stan_folder: ClassVar[str]
 
     @property
-    @abstractmethod
-    def parameters(self) -> tuple[float, float]:
-        """Its two numbers, as kernels and the Stan program take them."""
+    def parameters(self) -> tuple[float, ...]:
+        """Its parameters."""
+        return astuple(self)  # type: ignore[call-overload]
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
@@ -40,7 +46,7 @@ class ScaleLaw(ABC):
 
     @abstractmethod
     def block(self, shape: tuple[int, ...]) -> Any:
-        """Log scales of the NumPyro program; site ``scale_x``."""
+        """Log scales of the NumPyro program, in which the parameters may be traced; site ``scale_x``."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +57,8 @@ class LogInverseGamma(ScaleLaw):
     rate: float
 
     kind: ClassVar[int] = LOG_INVERSE_GAMMA
-
-    @property
-    @override
-    def parameters(self) -> tuple[float, float]:
-        return self.shape, self.rate
+    names: ClassVar[tuple[str, ...]] = ("w_shape", "w_rate")
+    stan_folder: ClassVar[str] = "scales/log_inverse_gamma"
 
     @override
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
@@ -79,7 +82,7 @@ class LogInverseGamma(ScaleLaw):
         from ...toolbox import blocks
 
         law = blocks.LogGamma(jnp.full(shape, self.shape)).to_event()
-        return np.log(self.rate) - jnp.asarray(numpyro.sample("scale_x", law))
+        return jnp.log(self.rate) - jnp.asarray(numpyro.sample("scale_x", law))
 
 
 @dataclass(frozen=True)
@@ -89,11 +92,8 @@ class Normal(ScaleLaw):
     variance: float
 
     kind: ClassVar[int] = NORMAL
-
-    @property
-    @override
-    def parameters(self) -> tuple[float, float]:
-        return self.variance, 0.0
+    names: ClassVar[tuple[str, ...]] = ("w_variance",)
+    stan_folder: ClassVar[str] = "scales/normal"
 
     @override
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
@@ -115,4 +115,4 @@ class Normal(ScaleLaw):
         import numpyro.distributions as dist
 
         law = dist.Normal().expand(shape).to_event()
-        return np.sqrt(self.variance) * jnp.asarray(numpyro.sample("scale_x", law))
+        return jnp.sqrt(self.variance) * jnp.asarray(numpyro.sample("scale_x", law))

@@ -1,7 +1,7 @@
 """Mean-field variational inference of the scaling processes: its start, and draws from its end."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -21,7 +21,12 @@ class Scaled(Protocol):
     """What is asked of a scaling process."""
 
     @property
-    def law(self) -> ScaleLaw: ...  # noqa: D102
+    def label(self) -> str: ...  # noqa: D102
+    @property
+    def missing(self) -> str: ...  # noqa: D102
+
+    law: ClassVar[type[ScaleLaw]]
+
     @property
     def n_topics(self) -> int: ...  # noqa: D102
     @property
@@ -88,19 +93,41 @@ class Inference(Iteration):
         } | {name: np.array(float(getattr(q, name))) for name in ("alpha", "gamma", "eta")}
 
 
+def law_of(model: Scaled) -> tuple[float, float]:
+    """Parameters of the law of log scales, the variance with a zero beside it.
+
+    Raises
+    ------
+    ValueError
+        One of them has a prior, or labels are to be sampled.
+    """
+    hyper = model.hyperparameters()
+    sampled = [name for name in model.law.names if isinstance(hyper[name], Prior)]
+    if sampled:
+        raise ValueError(
+            f"{model.label}: {sampled[0]}: expected a number for the back end vi, found {hyper[sampled[0]]}; "
+            "only the sampler and the references learn it"
+        )
+    if model.missing:
+        raise ValueError(f"{model.label}: missing: the back end vi samples no labels; use a kernel")
+    first, second = (*(float(hyper[name]) for name in model.law.names), 0.0)[:2]  # type: ignore[arg-type]
+    return first, second
+
+
 def problem_of(model: Scaled, corpus: Corpus) -> Problem:
     """Return what variational inference is given."""
     rows, row_of = model.label_rows(corpus)
     cells, count = np.unique(corpus.doc_of * corpus.n_words + corpus.words, return_counts=True)
     document, word = np.divmod(cells, corpus.n_words)
     hyper = model.hyperparameters()
+    law = law_of(model)
     priors: dict[str, Point] = {
         name: tuple(hyper[name].parameters) if isinstance(hyper[name], Prior) else None  # type: ignore[misc]
         for name in ("gamma", "alpha", "eta")
     }
     return Problem(
         document, word, count, corpus.doc_lengths.astype(float), corpus.n_words, rows, row_of,
-        model.law.parameters, priors,
+        law, priors,
     )  # fmt: skip
 
 
@@ -124,9 +151,9 @@ def start_of(
     }
     tables = np.count_nonzero(doc_topic, axis=0)
     since = np.cumsum(tables[::-1])[::-1]
-    first, second = model.law.parameters
+    first, second = law_of(model)
     shape = (problem.rows.shape[1], n_topics)
-    is_gamma = isinstance(model.law, LogInverseGamma)
+    is_gamma = model.law is LogInverseGamma
     q = MeanField(
         doc_topic,
         topic_word,

@@ -1,0 +1,121 @@
+"""What labels tell of words, and words of labels (Kim & Oh, Section 5.2)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, override
+
+import numpy as np
+from scipy import sparse
+
+from ...zoo.corpus import Corpus
+from ...zoo.models import get
+from ..heldout.labels import predict_labels
+from .runner import Cell
+from .scaling import CLASSIFIERS, LABELLED, CorpusExperiment
+
+UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class LabelsExperiment(CorpusExperiment):
+    """Figure 8: held-out perplexity given labels, with the share of training labels that are kept.
+
+    Test documents have all of their labels but those that no training document has. Where each has one, it is
+    predicted as well, and ``hdsp_sampled`` samples those that are left out.
+
+    Parameters
+    ----------
+    shares : tuple of float
+    """
+
+    shares: tuple[float, ...] = (0.1, 0.5, 1.0)
+    methods: tuple[str, ...] = ("hdsp", "hdsp_sampled", "whdsp", *LABELLED, "hdp", *CLASSIFIERS)
+    replicates: int = 2
+    name: str = "scaling-labels"
+    x: ClassVar[str] = "kept"
+    measure: ClassVar[str] = "perplexity"
+    baseline: ClassVar[str] = "hdp"
+    difference: ClassVar[str] = "perplexity above"
+
+    @override
+    def settings(self) -> Iterator[dict[str, Any]]:
+        yield from ({"kept": share} for share in self.shares)
+
+    @override
+    def classes(self, corpus: Corpus) -> np.ndarray:
+        return np.asarray(corpus.covariates[self.label])
+
+    @override
+    def run(self, cell: Cell) -> dict[str, float]:
+        """See `Experiment.run`; ``perplexity``, of topic models, and ``accuracy``, of single labels."""
+        train, test = self.split(cell.replicate)
+        rng = np.random.default_rng([self.seed, cell.replicate, 1])
+        is_single = not sparse.issparse(train.covariates[self.label])
+        out = {"perplexity": np.nan, "accuracy": np.nan}
+        known = rng.random(train.n_documents) < cell.setting["kept"]
+        if cell.method in CLASSIFIERS:
+            if is_single:
+                found = self.by_machine(cell, train, test, known)
+                out["accuracy"] = float(np.mean(found == self.classes(test)))
+            return out
+        names = train.covariate_names[self.label]
+        tags, of_test = (as_set(corpus.covariates[self.label], len(names)) for corpus in (train, test))
+        in_train = np.flatnonzero(tags.sum(axis=0))
+        tags, of_test, names = tags[:, in_train], of_test[:, in_train], names[in_train]
+        if is_single:
+            shown = sparse.csr_array(tags.multiply(known[:, None]))
+        else:  # each label of each document for itself
+            shown = sparse.csr_array(
+                (rng.random(tags.nnz) < cell.setting["kept"], tags.indices, tags.indptr), tags.shape
+            )
+        if cell.method == "hdsp_sampled":
+            if not is_single:
+                return out
+            shown = np.where(known, tags.toarray().argmax(axis=1), len(names))
+            train = with_categories(train, shown, [*names, UNKNOWN])
+            test = with_labels(test, of_test, names)
+            model = get("hdsp", labels="shown", missing=UNKNOWN)
+        else:
+            train, test = with_labels(train, shown, names), with_labels(test, of_test, names)
+            options = LABELLED.get(cell.method, {}) | {"labels": "shown"}
+            model = get("hdsp", labels="none") if cell.method == "hdp" else get(cell.method, **options)
+        tree = self.fit(model, train, cell)
+        out["perplexity"] = self.perplexity(tree, test, cell)
+        if is_single and cell.method != "hdp":
+            guess = predict_labels(
+                tree, test, "shown", particles=self.sampling.particles, seed=self.seed_of(cell)
+            )
+            out["accuracy"] = float(np.mean(guess.predicted == guess.truth))
+        return out
+
+
+def as_set(values: Any, n_names: int) -> sparse.csr_array:
+    """Return labels as a matrix of sets (D, names), where they may be one number a document."""
+    if sparse.issparse(values):
+        return sparse.csr_array(values)
+    cells = (np.ones(len(values), np.int64), (np.arange(len(values)), values))
+    return sparse.csr_array(cells, shape=(len(values), n_names))
+
+
+def with_categories(corpus: Corpus, code: np.ndarray, names: list[str]) -> Corpus:
+    """Corpus with the categories ``shown`` and no other covariate, without groups."""
+    return replace(
+        corpus,
+        group=None,
+        group_names=None,
+        covariates={"shown": code},
+        covariate_names={"shown": names},
+    )
+
+
+def with_labels(corpus: Corpus, labels: sparse.csr_array, names: np.ndarray) -> Corpus:
+    """Corpus with the sets ``shown`` and no other covariate, without groups."""
+    labels = sparse.csr_array(labels.astype(np.int64))
+    labels.eliminate_zeros()
+    return replace(
+        corpus,
+        group=None,
+        group_names=None,
+        covariates={"shown": labels},
+        covariate_names={"shown": names},
+    )

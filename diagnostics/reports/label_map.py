@@ -1,0 +1,55 @@
+"""A picture of topics and labels side by side, in the manner of Kim and Oh, Figures 6 and 7."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ...zoo.files import replace_on_success
+from ..topics.expected import TopicsUnderLabels, map_of
+from .differences import check_picture
+from .plots import colour
+
+
+def draw_map(found: TopicsUnderLabels, path: Path, n_topics: int = 20, n_words: int = 3) -> None:
+    """Draw labels, in colour, and topics, as their first words, where `map_of` places them.
+
+    Parameters
+    ----------
+    found : TopicsUnderLabels
+        Of each label alone.
+    path : Path
+        Of the picture; its suffix says which kind.
+    n_topics : int
+        The largest ones.
+    n_words : int
+
+    Raises
+    ------
+    ValueError
+        There is no label, or `path` is not the name of a picture.
+    """
+    check_picture(path)
+    if len(found.rows) < 2 or not found.words:
+        raise ValueError("expected a fit with labels and topics to draw, found none")
+    topics = np.arange(min(n_topics, len(found.words)))
+    of_labels, of_topics = map_of(found, topics)
+    figure = Figure(figsize=(8.0, 8.0), layout="constrained")
+    axes = figure.subplots()
+    axes.set_axis_off()
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.scatter(*of_topics.T, s=8, color="0.6")
+    axes.scatter(*of_labels.T, s=18, marker="s", color=colour(1))
+    for k, place in zip(topics, of_topics, strict=True):
+        words = ", ".join(found.words[k].split()[:n_words])
+        axes.annotate(
+            words, place, (0, 4), textcoords="offset points", ha="center", fontsize=7, color="0.3",
+            parse_math=False,
+        )  # fmt: skip
+    for name, place in zip(found.rows[1:], of_labels, strict=True):
+        axes.annotate(
+            name, place, (0, -10), textcoords="offset points", ha="center", fontsize=9, fontweight="bold",
+            color=colour(1), parse_math=False,
+        )  # fmt: skip
+    with replace_on_success(path) as temporary:
+        figure.savefig(temporary, dpi=160)

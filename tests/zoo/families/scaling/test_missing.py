@@ -1,0 +1,171 @@
+"""Labels that are not known: questions, probabilities of answers, exact posteriors, mutants."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from bnpzoo import Corpus, sample
+from bnpzoo.diagnostics.laboratory.ladder import DESIGN, Case, climb
+from bnpzoo.diagnostics.laboratory.mutants.scaling import MISSING, MUTANTS
+from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
+from bnpzoo.diagnostics.laboratory.subject import ModelSubject
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.corpus import CorpusError
+from bnpzoo.zoo.families.scaling import family
+from bnpzoo.zoo.models import get
+from scipy import sparse
+from scipy.special import betaln, gammaln
+
+FALSE_ALARM_RATE = 1e-5
+TOLERANCE = 5.0
+"""Standard errors: with the normal law, a false alarm in any of 12 comparisons has probability 7e-6."""
+
+KEPT = {"gamma": 1.0, "alpha": 1.5, "eta": 0.5}
+SITES = Corpus(
+    [0, 0, 1, 2, 2, 1, 0],
+    [0, 2, 4, 6, 6, 7],
+    n_words=3,
+    covariates={"site": np.array(["a", "b", "?", "?", "a"])},
+)
+TAGS = Corpus(
+    [0, 0, 1, 2, 2, 1],
+    [0, 2, 4, 6],
+    n_words=3,
+    covariates={"tags": sparse.csr_array(np.array([[1, 0, 1], [0, 1, 0], [0, 0, 1]]))},
+    covariate_names={"tags": ["x", "y", "?"]},
+)
+
+
+def model_of(corpus, name="hdsp", **settings):
+    """Model of one of the corpora, in which "?" stands for a label that is not known."""
+    return get(name, labels=next(iter(corpus.covariates)), missing="?", **KEPT | settings)
+
+
+def test_a_category_is_one_question_and_each_label_of_a_set_is_one():
+    asked = model_of(SITES).asked(SITES, 5)
+    assert asked.document.tolist() == [2, 3]
+    assert asked.n_answers.tolist() == [2, 2]
+    assert asked.n_known.tolist() == [2, 1]
+    rows = asked.rows_at(np.array([1, 0]))[asked.of_document].toarray()
+    assert rows.tolist() == [[1, 0], [0, 1], [0, 1], [1, 0], [1, 0]]
+    of_sets = model_of(TAGS).asked(TAGS, 3)
+    assert of_sets.document.tolist() == [0, 2, 2]  # x of the first is known
+    assert of_sets.label.tolist() == [1, 0, 1]
+    rows = of_sets.rows_at(np.array([1, 0, 1]))[of_sets.of_document].toarray()
+    assert rows.tolist() == [[1, 1], [0, 1], [0, 1]]
+    assert of_sets.n_with(np.array([1, 0, 1])).tolist() == [1, 3]
+
+
+def test_probabilities_of_answers_are_those_of_urns():
+    asked = model_of(SITES).asked(SITES, 5)
+    of_all = {tuple(answer): asked.log_probability(answer) for answer in asked.all_answers()}
+    assert np.sum(np.exp(list(of_all.values()))) == pytest.approx(1.0)
+    for answer, log_p in of_all.items():  # Dirichlet-multinomial, 2 of a and 1 of b known, ones a priori
+        n = np.bincount(answer, minlength=2)
+        exact = gammaln(5) - gammaln(7) + np.sum(gammaln(n + np.array([3, 2])) - gammaln([3, 2]))
+        assert log_p == pytest.approx(exact)
+    asked = model_of(TAGS).asked(TAGS, 3)
+    for answer in asked.all_answers():  # x: 1 known to be there, 1 not; y: 1 there
+        x, y = int(answer[1]), int(answer[0] + answer[2])
+        exact = betaln(2 + x, 2 + 1 - x) - betaln(2, 2) + betaln(2 + y, 1 + 2 - y) - betaln(2, 1)
+        assert asked.log_probability(answer) == pytest.approx(exact)
+
+
+def test_answers_are_drawn_by_their_probabilities():
+    asked, rng = model_of(TAGS).asked(TAGS, 3), np.random.default_rng(0)
+    drawn = np.array([asked.draw(rng) for _ in range(4000)])
+    for answer in asked.all_answers():
+        p = np.exp(asked.log_probability(answer))
+        share = np.mean(np.all(drawn == answer, axis=1))
+        assert abs(share - p) < TOLERANCE * np.sqrt(p * (1.0 - p) / len(drawn))
+
+
+@pytest.mark.parametrize("corpus", [SITES, TAGS], ids=["category", "set"])
+@pytest.mark.parametrize(("name", "n_topics"), [("hdsp", 2), ("whdsp", 0)])
+def test_posterior_of_topics_and_labels_is_the_enumerated_one(corpus, name, n_topics, monkeypatch):
+    monkeypatch.setattr(family, "DRAWS", 300_000)
+    law = {"w_shape": 1.2, "w_rate": 0.8} if name == "hdsp" else {"w_variance": 2.5}
+    model = model_of(corpus, name, n_topics=n_topics, **law)
+    asked, subject = model.asked(corpus, corpus.n_documents), ModelSubject(model, Design.of(corpus))
+    oracle = Oracle.of_model(model, corpus)
+    settings = {"data": corpus, "draws": 6000, "false_alarm_rate": FALSE_ALARM_RATE}
+    assert agrees_with_oracle(subject, oracle, **settings).passed
+
+    def evidence(answer):  # of the words, with the labels known
+        labels = asked.rows_at(answer)[asked.of_document]
+        monkeypatch.setattr(type(model), "all_labels", lambda *_: iter([(labels, 0.0)]))
+        return Oracle.of_model(model, corpus).log_evidence.mean + asked.log_probability(answer)
+
+    answers = list(asked.all_answers())
+    exact = np.exp([evidence(answer) - oracle.log_evidence.mean for answer in answers])
+    assert exact.sum() == pytest.approx(1.0, abs=1e-9)
+    assert np.ptp(exact) > 0.05
+    rng, kernel = np.random.default_rng(1), model.kernel()
+    state, found = kernel.load(model.initial_latents(corpus, rng), corpus, model), []
+    for _ in range(16_000):
+        state = kernel.step(rng, state)
+        found.append(np.all(state.documents.questions.answer == answers, axis=1))
+    kernel.check(state)
+    blocks = np.array(found, float).reshape(40, -1, len(answers)).mean(axis=1)
+    error = np.hypot(
+        blocks.std(axis=0, ddof=1) / np.sqrt(len(blocks)), 1e-3
+    )  # the oracle's own: a simulation
+    assert np.abs((blocks.mean(axis=0) - exact) / error).max() < TOLERANCE
+
+
+def test_plain_python_makes_the_same_draws():
+    model = model_of(TAGS)
+    paths = []
+    for kernel in (model.kernel(), next(iter(model.kernels_in(load_room(PLAIN_PYTHON)).values()))):
+        rng = np.random.default_rng(3)
+        state = kernel.load(model.initial_latents(TAGS, rng), TAGS, model)
+        for _ in range(15):
+            state = kernel.step(rng, state)
+            kernel.check(state)
+        paths.append(kernel.snapshot(state))
+    for name, value in paths[0].items():
+        np.testing.assert_allclose(value, paths[1][name], rtol=1e-9)
+
+
+def test_a_fit_resumes_and_predicts(tmp_path):
+    from bnpzoo.diagnostics.heldout.labels import predict_labels
+
+    model = model_of(SITES)
+    settings = {"chains": 1, "tune": 5, "draws": 10, "seed": 4}
+    whole = sample(model, SITES, **settings)
+    assert whole["latents"]["missing_label"].shape == (1, 10, 2)
+    found = predict_labels(whole, SITES, "site")
+    assert found.values == ("a", "b")
+    assert found.truth.tolist() == [0, 1, -1, -1, 0]
+
+
+def test_what_is_not_offered_is_one_line():
+    with pytest.raises(
+        CorpusError, match=r"hdsp: missing: expected one of several labels, no number, found 'c'"
+    ):
+        get("hdsp", labels="site", missing="c").initial_latents(SITES, np.random.default_rng(0))
+    numbers = Corpus([0, 1], [0, 1, 2], n_words=2, covariates={"rating": np.array([1.0, 2.5])})
+    with pytest.raises(
+        CorpusError, match=r"missing: expected one of several labels, no number, found '1\.0'"
+    ):
+        get("whdsp", missing="1.0").initial_latents(numbers, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="there is no reference program"):
+        model_of(SITES).require_reference()
+    with pytest.raises(ValueError, match="hdsp: missing: the back end vi samples no labels"):
+        sample(model_of(SITES, n_topics=2), SITES, backend="vi", chains=1, tune=2, draws=2)
+
+
+MISSING_MUTANTS = [mutant for mutant in MUTANTS if mutant.requires == MISSING]
+
+
+def test_there_are_mutants_of_answers():
+    assert len(MISSING_MUTANTS) >= 6
+    assert all(a.id != b.id for a, b in pairwise(MISSING_MUTANTS))
+
+
+@pytest.mark.parametrize("mutant", ["scaling-answers-without-words", "scaling-answers-are-not-heard"])
+def test_sequential_finds_wrong_answers(mutant):
+    case = Case("hdsp", "auxiliary", "sequential", mutant=mutant, options='{"missing": "group 1"}')
+    assert not climb(case).passed
+    assert len(DESIGN.doc_lengths) > case.make_model().asked(DESIGN, 7).document.size > 1
