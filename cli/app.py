@@ -21,6 +21,7 @@ from . import (
     export,
     fit,
     hierarchy,
+    labels,
     listing,
     mixing,
     predict,
@@ -112,6 +113,7 @@ app.command()(documents.transform)
 app.command()(sentences.subtle)
 app.command()(sentences.specific)
 app.command()(differences.differences)
+app.command()(labels.labels)
 app.command()(hierarchy.hierarchy)
 app.command()(expect.expect)
 app.command()(report.report)

@@ -26,6 +26,13 @@ from .runner import Cell, Experiment
 
 CLASSIFIERS = ("lda_svm", "naive_bayes", "svm", "cart")
 LDA_TOPICS = 50
+LABELLED = {
+    "labeled_lda": {"common": 5},
+    "partially_labeled_lda": {"topics_per_label": 5, "common": 5},
+    "dmr": {"n_topics": LDA_TOPICS},
+    "author_topic": {"n_topics": LDA_TOPICS},
+}
+"""Models of labels with a fixed number of topics, and their arguments."""
 
 LABELS = {
     "hdsp": "HDSP",
@@ -34,6 +41,10 @@ LABELS = {
     "whdsp_alone": "wHDSP, rating alone",
     "vi": "HDSP, variational",
     "hdp": "HDP",
+    "labeled_lda": "Labeled LDA",
+    "partially_labeled_lda": "PLDA",
+    "dmr": "DMR",
+    "author_topic": "author-topic model",
     "lda_svm": "LDA and SVM",
     "naive_bayes": "naive Bayes",
     "svm": "SVM",

@@ -11,7 +11,7 @@ from ...zoo.corpus import Corpus
 from ...zoo.models import get
 from ..heldout.labels import predict_labels
 from .runner import Cell
-from .scaling import CLASSIFIERS, CorpusExperiment
+from .scaling import CLASSIFIERS, LABELLED, CorpusExperiment
 
 UNKNOWN = "not known"
 
@@ -29,7 +29,7 @@ class LabelsExperiment(CorpusExperiment):
     """
 
     shares: tuple[float, ...] = (0.1, 0.5, 1.0)
-    methods: tuple[str, ...] = ("hdsp", "hdsp_sampled", "whdsp", "hdp", *CLASSIFIERS)
+    methods: tuple[str, ...] = ("hdsp", "hdsp_sampled", "whdsp", *LABELLED, "hdp", *CLASSIFIERS)
     replicates: int = 2
     name: str = "scaling-labels"
     x: ClassVar[str] = "kept"
@@ -77,7 +77,8 @@ class LabelsExperiment(CorpusExperiment):
             model = get("hdsp", labels="shown", missing=UNKNOWN)
         else:
             train, test = with_labels(train, shown, names), with_labels(test, of_test, names)
-            model = get("hdsp", labels="none") if cell.method == "hdp" else get(cell.method, labels="shown")
+            options = LABELLED.get(cell.method, {}) | {"labels": "shown"}
+            model = get("hdsp", labels="none") if cell.method == "hdp" else get(cell.method, **options)
         tree = self.fit(model, train, cell)
         out["perplexity"] = self.perplexity(tree, test, cell)
         if is_single and cell.method != "hdp":

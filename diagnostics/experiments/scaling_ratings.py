@@ -10,7 +10,7 @@ from ...zoo.corpus import Corpus
 from ...zoo.models import get
 from ..heldout.labels import predict_labels
 from .runner import Cell
-from .scaling import CLASSIFIERS, CorpusExperiment
+from .scaling import CLASSIFIERS, LABELLED, CorpusExperiment
 
 RATINGS = 5
 
@@ -27,7 +27,7 @@ class RatingsExperiment(CorpusExperiment):
 
     label: str = "rating"
     document_counts: tuple[int, ...] = (300,)
-    methods: tuple[str, ...] = ("whdsp", "whdsp_alone", *CLASSIFIERS)
+    methods: tuple[str, ...] = ("whdsp", "whdsp_alone", *LABELLED, *CLASSIFIERS)
     replicates: int = 2
     name: str = "scaling-ratings"
     x: ClassVar[str] = "documents"
@@ -58,7 +58,10 @@ class RatingsExperiment(CorpusExperiment):
             found = self.by_machine(cell, train, test, np.ones(train.n_documents, bool))
         else:
             others = ", group" if cell.method == "whdsp" and train.group is not None else ""
-            tree = self.fit(get("whdsp", labels="stars" + others), train, cell)
+            model = get("whdsp", labels="stars" + others)
+            if cell.method in LABELLED:  # to which five ratings are five labels
+                model = get(cell.method, labels="stars:category", **LABELLED[cell.method])
+            tree = self.fit(model, train, cell)
             guess = predict_labels(
                 tree, test, "stars", particles=self.sampling.particles, seed=self.seed_of(cell)
             )

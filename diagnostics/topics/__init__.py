@@ -2,6 +2,7 @@
 
 from .documents import correlations, documents, representatives, tokens
 from .hierarchy import Hierarchy, LayerTopic, Link, hierarchy_of
+from .labelled import coefficients, topics_by_label
 from .last_draw import Topic, topics_of
 from .matching import MatchedTopics, match_topics
 from .sentences import Sentences, sentence_topics
@@ -19,6 +20,7 @@ __all__ = [
     "Sentences",
     "Summary",
     "Topic",
+    "coefficients",
     "comments",
     "correlations",
     "documents",
@@ -34,6 +36,7 @@ __all__ = [
     "tokens",
     "topic_words",
     "topics",
+    "topics_by_label",
     "topics_of",
     "transform",
 ]

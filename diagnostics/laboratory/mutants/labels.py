@@ -1,6 +1,7 @@
 """Deliberately wrong kernels of the models of labelled documents; see `registry`."""
 
 from ....zoo.families.labels.own_topics import OwnTopicsFamily
+from ....zoo.models.author_topic import AuthorTopic
 from ....zoo.models.dmr import Dmr
 from ..patched import Change, Mutant
 
@@ -13,6 +14,11 @@ def _own(name: str, find: str, replace: str, about: str) -> Mutant:
 
 def _dmr(name: str, find: str, replace: str, about: str) -> Mutant:
     return Mutant(f"dmr-{name}", (Dmr,), Change(FILE, find, replace), about, "sparse")
+
+
+def _author(name: str, find: str, replace: str, about: str) -> Mutant:
+    change = Change("labels/authors.py", find, replace)
+    return Mutant(f"author-{name}", (AuthorTopic,), change, about, "blocked")
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -87,5 +93,47 @@ MUTANTS: tuple[Mutant, ...] = (
         "prior[1] + 0.5 * np.sum(own * own)",
         "prior[1] + np.sum(own * own)",
         "a precision is drawn given twice the sum of squares",
+    ),
+    _author(
+        "alpha-forgotten",
+        "(documents.count[author, k] + alpha) / (documents.total[author] + n_topics * alpha)",
+        "documents.count[author, k] / (documents.total[author] + n_topics * alpha)",
+        "an author has only topics that he had before",
+    ),
+    _author(
+        "normaliser-dropped",
+        "(documents.count[author, k] + alpha) / (documents.total[author] + n_topics * alpha)",
+        "(documents.count[author, k] + alpha) / (documents.total[author] + alpha)",
+        "the normaliser of an author has alpha instead of K alpha where a word is known to topics",
+    ),
+    _author(
+        "stale-mass",
+        "documents.mass[s] += step * scratch.coefficient[k]",
+        "documents.mass[s] += 0.0",
+        "the mass of an author does not follow his own tokens",
+    ),
+    _author(
+        "stale-coefficient",
+        "    weigh_topic(documents, topics, scratch, own, k)\n\n",
+        "    if step > 0:\n        weigh_topic(documents, topics, scratch, own, k)\n\n",
+        "the coefficient of a topic keeps the token that is taken out",
+    ),
+    _author(
+        "others-stale",
+        "        documents.mass[s] += (documents.count[own[s], k] + documents.alpha[0]) * change",
+        "        documents.mass[s] += documents.count[own[s], k] * change",
+        "the mass of authors does not follow the topics that they have no token of",
+    ),
+    _author(
+        "tables-of-nobody",
+        "n_tables += crt(rng, documents.count[a, k], alpha)",
+        "n_tables += min(documents.count[a, k], 1)",
+        "alpha is drawn as if an author had one table of a topic, or none",
+    ),
+    _author(
+        "one-topic-of-mass",
+        "n_tables, documents.total, float(n_topics)",
+        "n_tables, documents.total, 1.0",
+        "the rate of alpha lacks the factor K",
     ),
 )

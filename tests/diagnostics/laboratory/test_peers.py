@@ -9,9 +9,14 @@ from bnpzoo.diagnostics.laboratory.sbc import sbc
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Gamma
+from scipy import sparse
 
 tomotopy = pytest.importorskip("tomotopy", reason="tomotopy is not installed (extra peers)")
-from bnpzoo.diagnostics.laboratory.peers import Tomotopy  # noqa: E402
+from bnpzoo.diagnostics.laboratory.peers import (  # noqa: E402
+    LabelledTomotopy,
+    RegressionTomotopy,
+    Tomotopy,
+)
 
 HDP_FOUND_WRONG = ("0.14.0",)  # docs/tomotopy.md; other versions may be right
 
@@ -81,3 +86,65 @@ def test_chain_repeats_under_its_seed():
     subject = Tomotopy(HDP, Design.of(TWO_DOCUMENTS))
     one, other = (subject.transitions(np.random.default_rng(3), {}, TWO_DOCUMENTS) for _ in range(2))
     assert all(np.array_equal(next(one)["z"], next(other)["z"]) for _ in range(20))
+
+
+LABELLED = bnpzoo.Corpus(
+    [0, 1, 0, 2, 1, 0, 2],
+    [0, 2, 5, 7],
+    covariates={"tag": sparse.csr_array([[0, 1, 0], [1, 1, 0], [1, 0, 1]])},
+)
+"""Labels by first appearance are not in their own order, and documents have one or two."""
+
+OF_LABELS = {
+    "labeled LDA": bnpzoo.get("labeled_lda", alpha=0.7, eta=0.4),
+    "PLDA": bnpzoo.get("partially_labeled_lda", alpha=0.7, eta=0.4, topics_per_label=2, common=1),
+    "PLDA without common topics": bnpzoo.get(
+        "partially_labeled_lda", alpha=0.7, eta=0.4, topics_per_label=2, common=0
+    ),
+}
+
+
+@pytest.mark.parametrize("which", OF_LABELS)
+def test_models_of_labels_agree_with_the_oracle(which):
+    model = OF_LABELS[which]
+    subject = LabelledTomotopy(model, Design.of(LABELLED))
+    verdict = verdict_on(subject, model, LABELLED)
+    assert verdict.passed, verdict
+
+
+def test_topics_are_those_of_labels():
+    model = OF_LABELS["PLDA"]
+    subject = LabelledTomotopy(model, Design.of(LABELLED))
+    chain = subject.transitions(np.random.default_rng(3), {}, LABELLED)
+    own = model.may_have(LABELLED)[model.document_rows(LABELLED)][LABELLED.doc_of]
+    for _ in range(50):
+        assert own[np.arange(LABELLED.n_tokens), next(chain)["z"]].all()
+
+
+def test_models_of_labels_with_another_prior_do_not():
+    other = bnpzoo.get("partially_labeled_lda", alpha=0.3, eta=0.4, topics_per_label=2, common=1)
+    subject = LabelledTomotopy(other, Design.of(LABELLED))
+    verdict = verdict_on(subject, OF_LABELS["PLDA"], LABELLED)
+    assert verdict.status == "rejected", verdict
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_regression_given_its_coefficients(changed):
+    """Topics of a chain against their exact law at the coefficients that tomotopy found, or at others."""
+    corpus = bnpzoo.Corpus([0, 1, 0, 0, 1, 2, 2], [0, 2, 4, 7], group=[0, 0, 1], group_names=["a", "b"])
+    model = bnpzoo.get("dmr", n_topics=2, intercept_precision=1.0, precision=1.0, eta=0.4)
+    subject = RegressionTomotopy(model, corpus)
+    found = subject.log_factor - 1.0 * changed
+    fixed = {"log_factor": found, "intercept_precision": 1.0, "precision": 1.0, "eta": 0.4}
+    oracle = Oracle.of(model.assignments(corpus), lambda z: model.log_joint({"z": z, **fixed}, corpus))
+    verdict = agrees_with_oracle(subject, oracle, corpus, chains=1, draws=10_000, warmup=200, seed=1)
+    assert verdict.passed != changed, verdict
+    assert np.ptp(subject.log_factor[1:], axis=0).max() > 0.05  # labels differ, so that this is not LDA
+
+
+def test_labels_that_tomotopy_cannot_represent():
+    with pytest.raises(ValueError, match="labeled_lda: common: tomotopy has none, found 2"):
+        LabelledTomotopy(bnpzoo.get("labeled_lda", alpha=1.0, eta=0.5, common=2), Design.of(LABELLED))
+    none = bnpzoo.Corpus([0, 1], [0, 1, 2], covariates={"tag": sparse.csr_array([[1], [0]])})
+    with pytest.raises(ValueError, match="labeled_lda: expected a label on every document"):
+        LabelledTomotopy(OF_LABELS["labeled LDA"], Design.of(none))

@@ -1,6 +1,7 @@
-"""Probabilities of topics of micro corpora under a regression, coefficients integrated out by a lattice."""
+"""Probabilities of topics of micro corpora: authors summed out, coefficients integrated out by a lattice."""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -42,3 +43,31 @@ def law_of_topics(
         return float(logsumexp(np.sum(each, axis=0)) - np.log(len(mass))) if each else 0.0
 
     return log_probability
+
+
+def log_topics_of_authors(
+    z: np.ndarray, authors: Sequence[np.ndarray], n_authors: int, n_topics: int, alpha: float
+) -> float:
+    """Log probability of topics, each token being by one of some authors: a sum over all that may have been.
+
+    Parameters
+    ----------
+    z : int (N,)
+    authors : N arrays of int
+        Who may have written each token, all alike.
+    n_authors, n_topics : int
+    alpha : float
+        Dirichlet parameter of an author, a topic.
+    """
+    states = {bytes(n_authors * n_topics): 1.0}
+    for k, own in zip(z, authors, strict=True):
+        after: dict[bytes, float] = defaultdict(float)
+        for state, probability in states.items():
+            counts = np.frombuffer(state, np.uint8).reshape(n_authors, n_topics)
+            for a in own:
+                moved = counts.copy()
+                moved[a, k] += 1
+                weight = float((counts[a, k] + alpha) / (counts[a].sum() + n_topics * alpha))
+                after[moved.tobytes()] += probability * weight / len(own)
+        states = after
+    return float(np.log(sum(states.values())))

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, override
 
 import numpy as np
+from scipy.special import logsumexp
 
+from ....kernels.labels import authors
 from ...corpus import Corpus
 from ...corpus.labels import Column, distinct_rows, label_matrix
 from ...predictive import FrozenTopics, Predictive
@@ -78,3 +80,64 @@ class LabelledPredictive(Predictive):
         for r, prior in enumerate(self.prior_of(rows)):
             by_group = np.array(np.broadcast_to(prior, self.topics.prior.shape))
             yield replace(self.topics, prior=by_group), np.flatnonzero(of_document == r)
+
+
+@dataclass(frozen=True)
+class AuthorPredictive(LabelledPredictive):
+    """Topics of one posterior draw and the law of documents given their authors.
+
+    A document of one author, or of none, is one with Dirichlet proportions: those of the author given all
+    that he has written, or of one who is not known.
+
+    Attributes
+    ----------
+    authors : float (J, K)
+        Dirichlet parameters of the proportions of each author, given the draw.
+    """
+
+    authors: np.ndarray
+
+    @override
+    def log_completion(
+        self, observed: Corpus, rest: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        """See `FrozenTopics.log_completion`; given the authors."""
+        labels, out = self.labels_of(observed), np.empty(rest.n_tokens)
+        several = np.diff(labels.indptr) > 1
+        tokens, few = several[rest.doc_of], np.flatnonzero(~several)
+        alone = (observed.take(few), rest.take(few))
+        out[~tokens] = super().log_completion(*alone, rng, burn_in=burn_in, sweeps=sweeps)
+        word_topics = np.ascontiguousarray(self.topics.words.T)
+        for d in np.flatnonzero(several).tolist():
+            seen, asked = (part.words[part.doc_ptr[d] : part.doc_ptr[d + 1]] for part in (observed, rest))
+            theta = authors.fold_in(rng, seen, word_topics, self._of(labels, d), burn_in, sweeps)
+            out[rest.doc_ptr[d] : rest.doc_ptr[d + 1]] = np.log(word_topics[asked] @ theta)
+        return out
+
+    @override
+    def log_labelled(
+        self, documents: Corpus, labels: Any, rng: np.random.Generator, *, particles: int
+    ) -> np.ndarray:
+        labels, out = labels.tocsr(), np.empty(documents.n_documents)
+        several = np.diff(labels.indptr) > 1
+        few = np.flatnonzero(~several)
+        out[few] = super().log_labelled(documents.take(few), labels[few], rng, particles=particles)
+        word_topics = np.ascontiguousarray(self.topics.words.T)
+        for d in np.flatnonzero(several).tolist():
+            words = documents.words[documents.doc_ptr[d] : documents.doc_ptr[d + 1]]
+            log_conditionals = np.empty((particles, words.size))
+            authors.left_to_right(rng, words, word_topics, self._of(labels, d), log_conditionals)
+            out[d] = logsumexp(log_conditionals.sum(axis=1)) - np.log(particles)
+        return out
+
+    @override
+    def proportions(self, labels: Any) -> np.ndarray:
+        """See `LabelledPredictive.proportions`; the mean over authors."""
+        known = self.authors / self.authors.sum(axis=1, keepdims=True)
+        share = labels / np.maximum(labels.sum(axis=1), 1.0)[:, None]
+        unknown = np.asarray(labels.sum(axis=1)) == 0
+        return share @ known + np.outer(unknown, np.full(known.shape[1], 1.0 / known.shape[1]))
+
+    def _of(self, labels: Any, d: int) -> np.ndarray:
+        """Dirichlet parameters of the authors of a document, float (S, K)."""
+        return self.authors[labels.indices[labels.indptr[d] : labels.indptr[d + 1]]]

@@ -77,3 +77,35 @@ def regression(
         return blocks.log_dirichlet("theta", log_shape, (len(features), n_topics))
 
     return program
+
+
+def authors(share: np.ndarray, n_topics: int, alpha: Hyperparameter) -> Callable[[], Any]:
+    """Documents whose proportions are means over those of their authors; see `TwoSidedModel.document_block`.
+
+    Parameters
+    ----------
+    share : float (D, A)
+        Of each author in a document; rows sum to one.
+    n_topics : int
+    alpha : float or Gamma
+
+    Returns
+    -------
+    callable
+        Part of a NumPyro program with sites ``of_author`` (A, K), ``theta`` (D, K) and ``alpha``.
+    """
+
+    def program() -> Any:
+        import jax.numpy as jnp
+        import numpyro
+        from jax.scipy.special import logsumexp
+
+        from ...toolbox import blocks
+
+        log_alpha = blocks.log_hyperparameter("alpha", alpha)
+        log_author = blocks.log_dirichlet("of_author", log_alpha, (share.shape[1], n_topics))
+        log_theta = logsumexp(log_author[None], axis=1, b=jnp.asarray(share)[:, :, None])
+        numpyro.deterministic("theta", jnp.exp(log_theta))
+        return log_theta
+
+    return program

@@ -1,0 +1,90 @@
+"""``bnpzoo labels``: topics of a fit by label, and regression coefficients with their intervals."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import check_csv, err, print_json, print_table, say, write_csv
+from .inputs import Csv, FitFile, Json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def labels(
+    fit: FitFile,
+    n_words: Annotated[int, typer.Option("--words", min=1, help="Words of each topic.")] = 8,
+    n_topics: Annotated[
+        int, typer.Option("--topics", min=1, help="Topics of each label that are shown, largest first.")
+    ] = 5,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw a forest plot here (.png, .svg, .pdf): coefficients of a regression, else shares.",
+            show_default=False,
+        ),
+    ] = None,
+    csv: Csv = None,
+    as_json: Json = False,
+) -> None:
+    """Show the topics of each label side by side, and in a regression what the label does to them.
+
+    For models whose documents have labels. A share is that of the tokens of all documents with the label. A
+    coefficient of `dmr` is what the label adds to the logarithm of a topic's weight. With intervals of 90%.
+    """
+    from ..diagnostics.reports.differences import check_picture
+    from ..diagnostics.topics import topics_by_label
+    from ..zoo.inference import load
+
+    check_csv(csv)
+    if figure is not None:
+        check_picture(figure)
+    table = topics_by_label(load(fit), n_words)
+    if csv is not None:
+        write_csv(table, csv)
+    if figure is not None:
+        _draw(table, figure)
+    if as_json:
+        print_json(table.to_dict("records"))
+        return
+    is_regression = "coefficient" in table
+    columns = ["topic", "share", "90% interval", *(["coefficient"] if is_regression else []), "words"]
+    for label, own in table.groupby("label", sort=False):
+        rows = [
+            (
+                row["topic"],
+                _per_cent(row["share"]),
+                f"{_per_cent(row['share_low'])} to {_per_cent(row['share_high'])}",
+                *([_with_ends(row)] if is_regression else []),
+                row["words"],
+            )
+            for row in own.head(n_topics).to_dict("records")
+        ]
+        print_table(str(label), columns, rows)
+    if figure is not None:
+        say(f"Wrote {figure}", console=err)
+
+
+def _draw(table: "pd.DataFrame", path: Path) -> None:
+    from ..diagnostics.reports.forest import Panel, plot_forest
+
+    what = "coefficient" if "coefficient" in table else "share"
+    ordered = table.sort_values("topic", kind="stable")
+    ends = (what, f"{what}_low", f"{what}_high")
+    panels = [
+        Panel(label, *(ordered.loc[ordered["label"] == label, name].to_numpy() for name in ends))
+        for label in table["label"].unique()
+    ]
+    words = ordered.drop_duplicates("topic")["words"]
+    plot_forest(panels, [f"{k}: {' '.join(own.split()[:3])}" for k, own in enumerate(words)], path, what)
+
+
+def _per_cent(share: float) -> str:
+    return "–" if share != share else f"{share:.1%}"
+
+
+def _with_ends(row: dict[Any, Any]) -> str:
+    mean, low, high = (row[f"coefficient{end}"] for end in ("", "_low", "_high"))
+    return f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"

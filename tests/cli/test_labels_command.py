@@ -1,0 +1,84 @@
+"""``bnpzoo labels``: topics by label, coefficients with intervals, and their picture."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from bnpzoo.diagnostics.topics import coefficients, match_topics, topics_by_label
+from bnpzoo.zoo.corpus import Corpus
+from bnpzoo.zoo.inference import latents_of, load, sample, save
+from bnpzoo.zoo.models import get
+from scipy import sparse
+
+SETS = np.array([[1, 0], [1, 1], [0, 0], [0, 1], [1, 0], [0, 1]])
+
+
+@pytest.fixture(scope="module")
+def fits(tmp_path_factory):
+    rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("labels")
+    corpus = Corpus(
+        rng.integers(12, size=60),
+        10 * np.arange(7),
+        n_words=12,
+        covariates={"tag": sparse.csr_array(SETS), "score": rng.normal(size=6)},
+        covariate_names={"tag": np.array(["left", "right"])},
+    )
+    out = {}
+    for name, options in {
+        "dmr": {"n_topics": 3},
+        "partially_labeled_lda": {},
+        "lda": {"n_topics": 3},
+    }.items():
+        out[name] = folder / f"{name}.nc"
+        run = {"chains": 2, "tune": 5, "draws": 6, "keep": 6, "seed": 1, "workers": 1}
+        save(sample(get(name, **options), corpus, **run), out[name])
+    return out
+
+
+def test_shares_of_a_label_are_those_of_its_documents(fits):
+    matched = match_topics(load(fits["dmr"]))
+    table = topics_by_label(matched).set_index(["label", "topic"])
+    of_label = np.isin(matched.corpus.doc_of, np.flatnonzero(SETS[:, 1]))
+    for topic in range(3):
+        each = [np.mean(z[of_label] == topic) for z in matched.assigned]
+        row = table.loc[("tag: right", topic)]
+        assert row["share"] == pytest.approx(np.mean(each))
+        assert row["share_low"] == pytest.approx(np.quantile(each, 0.05))
+    assert table.loc["score"]["share"].isna().all()  # a number is no label that documents have or lack
+
+
+def test_coefficients_are_those_of_the_draws_under_matched_topics(fits):
+    matched = match_topics(load(fits["dmr"]))
+    table = coefficients(matched).set_index(["label", "topic"])
+    drawn = [x["log_factor"] for _, _, x in latents_of(matched.fit)]
+    for row, label in enumerate(["(intercept)", "tag: left", "tag: right", "score"]):
+        for topic in range(3):
+            each = [
+                x[row, list(labels).index(topic)] for x, labels in zip(drawn, matched.labels, strict=True)
+            ]
+            assert table.loc[(label, topic), "coefficient"] == pytest.approx(np.mean(each))
+            assert table.loc[(label, topic), "coefficient_high"] == pytest.approx(np.quantile(each, 0.95))
+    with pytest.raises(ValueError, match=r"partially_labeled_lda: expected a regression \(dmr\)"):
+        coefficients(load(fits["partially_labeled_lda"]))
+
+
+@pytest.mark.parametrize("model_id", ["dmr", "partially_labeled_lda"])
+def test_tables_and_a_picture(run, fits, tmp_path, model_id):
+    result = run(
+        "labels", fits[model_id], "--figure", tmp_path / "f.png", "--csv", tmp_path / "t.csv", "--topics", 2
+    )
+    assert result.exit_code == 0, result.output
+    assert "tag: left" in result.stdout
+    assert ("coefficient" in result.stdout) == (model_id == "dmr")
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+    written = pd.read_csv(tmp_path / "t.csv")
+    printed = json.loads(run("labels", fits[model_id], "--json").stdout)
+    assert len(written) == len(printed)
+    assert set(written["label"]) >= {"tag: left", "tag: right"}
+
+
+def test_a_model_without_labels_is_an_error(run, fits):
+    result = run("labels", fits["lda"])
+    assert result.exit_code == 2
+    assert "lda: expected a fit of a model with labels, found one without" in result.stderr
