@@ -70,7 +70,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 CHOICES_OF: dict[str, dict[str, tuple[Any, ...]]] = {
     "hdsp": {"n_topics": (0, 5)}, "whdsp": {"n_topics": (0, 5), "labels": ("group, group:number",)},
     "labeled_lda": {"common": (2,)}, "partially_labeled_lda": {"topics_per_label": (3,), "common": (2,)},
-    "dmr": {"labels": ("group, group:number",)},
+    "dmr": {"labels": ("group, group:number",)}, "slda": {"response": ("group, group:number",)},
     "pfa": {"n_topics": (0, 5)}, "gbn": {"n_layers": (2, 3)},
 }  # fmt: skip
 """Of a model, in place of those for all."""
