@@ -5,8 +5,7 @@ A response has one linear predictor, or one for each category but the first, whi
     psi_dp = intercept_p + sum_k (n_dk / n_d) coefficient_kp
 
 where the sum is zero in a document without tokens. A number is normal about its predictor, a category has
-probability proportional to exp(psi), and a class of `MARGIN` weighs exp(-2 c max(0, l - y psi)), y = -1 or 1.
-A response that a document does not have is not in the lists.
+probability proportional to exp(psi). A response that a document does not have is not in the lists.
 """
 
 import math
@@ -18,7 +17,7 @@ from ..lda.documents import FiniteDocuments, finite_documents
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.sides import Tokens, check_positive, check_side, open_topic
 
-NUMBER, CATEGORY, MARGIN = 0, 1, 2
+NUMBER, CATEGORY = 0, 1
 """Kinds of response."""
 
 
@@ -37,8 +36,6 @@ class RespondingDocuments(NamedTuple):
         Of intercepts, of coefficients and of the errors of a number, by response.
     precision_prior : float64 (3, 2)
         Of these three.
-    margin : float64 (2,)
-        Cost c of a response beyond its margin, and the margin l.
     first : int64 (R + 1,)
         Response r has the predictors ``first[r]:first[r + 1]``.
     kind : int32 (R,)
@@ -66,7 +63,6 @@ class RespondingDocuments(NamedTuple):
     precision: np.ndarray
     noise_precision: np.ndarray
     precision_prior: np.ndarray
-    margin: np.ndarray
     first: np.ndarray
     kind: np.ndarray
     start: np.ndarray
@@ -82,7 +78,6 @@ class RespondingDocuments(NamedTuple):
         "alpha_prior",
         "may_have",
         "precision_prior",
-        "margin",
         "first",
         "kind",
         "start",
@@ -141,13 +136,10 @@ def log_responses(documents, d, predictor):
         if documents.kind[r] == NUMBER:
             error = y - predictor[first]
             out -= 0.5 * documents.noise_precision[r] * error * error
-        elif documents.kind[r] == CATEGORY:
+        else:
             if y > 0.0:
                 out += predictor[first + int(y) - 1]
             out -= log_total(predictor, first, end)
-        else:
-            short = documents.margin[1] - (2.0 * y - 1.0) * predictor[first]
-            out -= 2.0 * documents.margin[0] * max(0.0, short)
     return out
 
 
@@ -188,7 +180,6 @@ def responding_documents(
     kind,
     n_predictors,
     values,
-    margin=(0.0, 0.0),
 ) -> RespondingDocuments:
     """Document side with responses.
 
@@ -205,7 +196,6 @@ def responding_documents(
     kind, n_predictors : int (R,)
     values : float (D, R)
         Of the responses; NaN where a document has none.
-    margin : float (2,)
     """
     base = finite_documents(np.ones((1, n_topics), bool), alpha, alpha_prior)
     known = ~np.isnan(values)
@@ -219,7 +209,6 @@ def responding_documents(
         precision=of_coefficients,
         noise_precision=of_errors,
         precision_prior=np.array(precision_prior, float),
-        margin=np.array(margin, float),
         first=np.concatenate([[0], np.cumsum(n_predictors)]).astype(np.int64),
         kind=np.array(kind, np.int32),
         start=np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64),

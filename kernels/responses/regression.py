@@ -5,9 +5,8 @@ linear term s it is ``exp(s psi - w psi^2 / 2)``, and
 
     a number     w = noise precision                                        s = w y
     a category   w ~ PG(1, psi - c),  c = log of the sum over the others    s = 1[y = p] - 1/2 + w c
-    a margin     w = cost^2 / lambda,  1 / lambda ~ IG(1 / (cost |l - y psi|), 1)   s = y (cost + w l)
 
-(Polson, Scott and Windle 2013, Sections 3 and 5; Polson and Scott 2011). The tokens move with the auxiliary
+(Polson, Scott and Windle 2013, Section 3, and 5 for several categories). The tokens move with the auxiliary
 variables summed out: these are drawn anew before each use, and are no part of the state.
 """
 
@@ -17,8 +16,8 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.random import is_sampled, log_gamma_variate
-from .documents import CATEGORY, NUMBER
-from .polya_gamma import inverse_gaussian, polya_gamma
+from .documents import NUMBER
+from .polya_gamma import polya_gamma
 
 
 @kernel
@@ -165,20 +164,6 @@ def draw_categories(rng, documents, shares, owner, y, r, matrix, linear):
 
 
 @kernel
-def draw_margin(rng, documents, shares, owner, y, r, matrix, linear):
-    """Draw the coefficients of a response with a margin (Zhu et al. 2014, Section 3.2)."""
-    p, n = documents.first[r], owner.size
-    cost, margin = documents.margin[0], documents.margin[1]
-    weight, slope = np.empty(n), np.empty(n)
-    for e in range(n):
-        sign = 2.0 * y[e] - 1.0
-        short = abs(margin - sign * predictor_of(shares, documents, owner[e], p))
-        weight[e] = cost * cost * inverse_gaussian(rng, 1.0 / (cost * max(short, 1e-12)))
-        slope[e] = sign * (cost + weight[e] * margin)
-    draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, linear)
-
-
-@kernel
 def draw_precisions(rng, documents):
     """Draw the precisions of intercepts and of coefficients of each response; conjugate."""
     for r in range(documents.kind.size):
@@ -209,8 +194,6 @@ def draw_coefficients(rng, tokens, documents, scratch):
         owner, y = document_of[has], documents.value[has]
         if documents.kind[r] == NUMBER:
             draw_number(rng, documents, shares, owner, y, r, matrix, linear)
-        elif documents.kind[r] == CATEGORY:
-            draw_categories(rng, documents, shares, owner, y, r, matrix, linear)
         else:
-            draw_margin(rng, documents, shares, owner, y, r, matrix, linear)
+            draw_categories(rng, documents, shares, owner, y, r, matrix, linear)
     draw_precisions(rng, documents)

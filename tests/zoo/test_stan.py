@@ -70,7 +70,9 @@ def on_programs(names):
 
 
 MODELS = [
-    f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations() if topics != "belief-network"
+    f"{model_id}/{topics}".rstrip("/")
+    for model_id, topics in combinations()
+    if topics != "belief-network" and bnpzoo.get(model_id, topics=topics or None).reference is not None
 ] + [
     "lda/asymmetric", "lda/belief-network:1", "lda/belief-network:2", "was/forward",
     "ordered_sbp/forward", "pfa/limited", "gbn/deep",

@@ -78,6 +78,8 @@ class Slda(RespondingFamily):
             "without tokens has a law.",
             "Several responses, some of which may be missing; categories by the logit, with the "
             "Polya-Gamma variables of Polson, Scott and Windle (2013).",
+            "A response depends on the topics of all tokens of its document together, so that the references "
+            "enumerate them: they take short documents and few topics, which are Dirichlet.",
         ),
         tags=("parametric", "responses"),
     )

@@ -1,11 +1,10 @@
 """What models of documents with responses share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, override
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ....kernels.responses import documents, sweeps
 from ....kernels.toolbox.sides import State
@@ -16,21 +15,25 @@ from ...contract import (
     Predictive,
     Probes,
     Quantities,
+    Reference,
     Room,
     Simulation,
     WordCounts,
 )
 from ...corpus import Corpus
+from ...toolbox.draws import draw_categorical
 from ...toolbox.laws import doc_topic_counts
 from ..collapsed import prior_arrays
 from ..lda.family import LdaFamily
 from ..scaling.labels import Labelled
 from ..topic_sides import TOPIC_SIDES
 from ..topics import Dirichlet, Sampler, TopicSide
-from . import marginal
+from . import law, marginal
+from . import reference as programs
 from .predictive import RespondingPredictive
 from .responses import Response, response_matrix, responses_of, with_responses
 
+COEFFICIENTS = ("log_base", "log_weight")
 PRECISIONS = ("intercept_precision", "precision", "noise_precision")
 
 
@@ -51,10 +54,59 @@ class RespondingFamily(LdaFamily):
     """
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "alpha", *COEFFICIENTS, *PRECISIONS)
+    stan_program: ClassVar[str] = "slda"
     response: str
     intercept_precision: Hyperparameter
     precision: Hyperparameter
     noise_precision: Hyperparameter
+
+    @property
+    @override
+    def reference(self) -> Reference | None:
+        """See `Model.reference`: over Dirichlet topics, for documents whose topics can be enumerated."""
+        return super().reference if isinstance(self.topics, Dirichlet) else None
+
+    def rows(self, corpus: Corpus) -> programs.Rows:
+        """All ways in which the words of documents can have topics."""
+        return programs.rows_of(corpus, self.n_topics, self.label)
+
+    @override
+    def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        return programs.numpyro(
+            self.rows(corpus),
+            self.values_of(corpus, corpus.n_documents),
+            self.responses(corpus),
+            self.hyperparameters(),
+            self.document_block(corpus, self.n_topics),
+            self.topic_block(corpus, self.n_topics),
+        )
+
+    @override
+    def document_data(self, corpus: Corpus) -> dict[str, Any]:
+        values = self.values_of(corpus, corpus.n_documents)
+        return programs.stan_data(self.rows(corpus), values, self.responses(corpus))
+
+    @override
+    def _latents_at(
+        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
+    ) -> Latents:
+        latents = {name: np.asarray(draw[name]) for name in (*COEFFICIENTS, *PRECISIONS)}
+        latents["alpha"] = np.reshape(draw["alpha"], ())
+        with np.errstate(divide="ignore"):
+            log_p = np.log(draw["theta"])[corpus.doc_of] + np.log(self.word_weights(draw, corpus))
+        z = np.zeros(corpus.n_tokens, np.int64)
+        found, values = _responses_of_corpus(self, corpus)
+        for d, (start, end) in enumerate(zip(corpus.doc_ptr[:-1], corpus.doc_ptr[1:], strict=True)):
+            if start < end:
+                ways = programs.assignments_of(end - start, self.n_topics)
+                shares = np.array([np.bincount(way, minlength=self.n_topics) for way in ways]) / (end - start)
+                predictors = latents["log_base"] + shares @ latents["log_weight"].T
+                own = np.repeat(values[d : d + 1], len(ways), axis=0)
+                weights = law.log_likelihood(found, own, predictors, latents["noise_precision"])
+                weights += log_p[np.arange(start, end), ways].sum(axis=1)
+                z[start:end] = ways[draw_categorical(np.exp(weights - weights.max())[None], rng)[0]]
+        return latents | {"z": z} | self.topics.latents_at(draw, z, np.arange(self.n_topics), corpus, rng)
 
     def responses(self, corpus: Labelled) -> tuple[Response, ...]:
         """Responses that documents of a corpus, or a design, can have."""
@@ -157,19 +209,9 @@ class RespondingFamily(LdaFamily):
         found = self.responses(corpus)
         if not found:
             return corpus
-        values, predictors = self.values_of(corpus, corpus.n_documents), self.predictors(latents, corpus)
-        number = first = 0
-        for r, response in enumerate(found):
-            own = predictors[:, first : first + response.n_predictors]
-            if response.is_number:
-                error = rng.standard_normal(len(own)) / np.sqrt(latents["noise_precision"][number])
-                drawn, number = own[:, 0] + error, number + 1
-            else:
-                logits = np.pad(own, ((0, 0), (1, 0)))
-                drawn = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
-            values[:, r] = np.where(np.isnan(values[:, r]), np.nan, drawn)
-            first += response.n_predictors
-        return with_responses(corpus, found, values)
+        known = ~np.isnan(self.values_of(corpus, corpus.n_documents))
+        drawn = law.draw(found, self.predictors(latents, corpus), latents["noise_precision"], rng)
+        return with_responses(corpus, found, np.where(known, drawn, np.nan))
 
     @override
     def log_sticks(self, latents: Latents) -> float:
@@ -178,32 +220,18 @@ class RespondingFamily(LdaFamily):
 
     def log_coefficients(self, latents: Latents, corpus: Corpus) -> float:
         """Log density of intercepts and coefficients."""
-        rows, out, first = np.column_stack([latents["log_base"], latents["log_weight"]]), 0.0, 0
-        for r, response in enumerate(self.responses(corpus)):
-            deviation = self.deviations(latents, r)
-            standard = rows[first : first + response.n_predictors] / deviation
-            normaliser = np.log(deviation) + 0.5 * np.log(2.0 * np.pi)
-            out -= np.sum(0.5 * standard**2 + normaliser)
-            first += response.n_predictors
+        found, _ = _responses_of_corpus(self, corpus)
+        rows, out = np.column_stack([latents["log_base"], latents["log_weight"]]), 0.0
+        for r, _, own, _ in law.parts(found, rows.T):
+            deviation = self.deviations(latents, r)[:, None]
+            out -= np.sum(0.5 * (own / deviation) ** 2 + np.log(deviation) + 0.5 * np.log(2.0 * np.pi))
         return float(out)
 
     def log_responses(self, latents: Latents, corpus: Corpus) -> float:
         """Log likelihood of the responses given topics and coefficients."""
-        values, predictors = self.values_of(corpus, corpus.n_documents), self.predictors(latents, corpus)
-        out, number, first = 0.0, 0, 0
-        for r, response in enumerate(self.responses(corpus)):
-            known = ~np.isnan(values[:, r])
-            own = predictors[known, first : first + response.n_predictors]
-            if response.is_number:
-                precision, number = latents["noise_precision"][number], number + 1
-                out -= 0.5 * precision * np.sum((values[known, r] - own[:, 0]) ** 2)
-                out += 0.5 * len(own) * np.log(precision / (2.0 * np.pi))
-            else:
-                logits = np.pad(own, ((0, 0), (1, 0)))
-                of_value = logits[np.arange(len(own)), values[known, r].astype(int)]
-                out += np.sum(of_value - logsumexp(logits, axis=1))
-            first += response.n_predictors
-        return float(out)
+        found, values = _responses_of_corpus(self, corpus)
+        predictors = self.predictors(latents, corpus)
+        return float(np.sum(law.log_likelihood(found, values, predictors, latents["noise_precision"])))
 
     @override
     def log_joint(self, latents: Latents, corpus: Corpus) -> float:

@@ -85,7 +85,9 @@ def _response(name: str, corpus: Labelled, model: str) -> Response:
 def _split(name: str, corpus: Labelled) -> tuple[str, str]:
     """Covariate, and the form in which it is taken; one that is called so altogether goes first."""
     head, _, form = name.rpartition(":")
-    return (head, form) if name not in corpus.covariates and form in FORMS else (name, "")
+    if form not in FORMS:
+        return name, ""
+    return (name if name in corpus.covariates else head), form
 
 
 def _values(covariate: str, corpus: Labelled, model: str) -> np.ndarray:
