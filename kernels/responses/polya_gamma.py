@@ -20,12 +20,9 @@ CUT = 0.64
 
 @kernel
 def _term(n, x):
-    """Term n of the series at x, without the factor cosh(z) exp(-z^2 x / 2) (Polson et al., Eq. 12)."""
-    middle = n + 0.5
-    if x > CUT:
-        return math.pi * middle * math.exp(-0.5 * middle * middle * math.pi * math.pi * x)
-    root = math.sqrt(2.0 / (math.pi * x))
-    return root * root * root * math.pi * middle * math.exp(-2.0 * middle * middle / x)
+    """Term n of the series at x, relative to the first (Polson et al., Equation 12)."""
+    rate = 0.5 * math.pi * math.pi * x if x > CUT else 2.0 / x
+    return (2 * n + 1) * math.exp(-rate * n * (n + 1))
 
 
 @kernel
@@ -94,9 +91,7 @@ def polya_gamma(rng, tilt):
             x = CUT + rng.standard_exponential() / rate
         else:
             x = _inverse_gaussian_on_the_left(rng, z)
-        bound = _term(0, x)
-        height = rng.random() * bound
-        n = 0
+        bound, height, n = 1.0, rng.random(), 0
         while True:
             n += 1
             if n % 2 == 1:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.mutants.responses import MUTANTS
-from bnpzoo.diagnostics.laboratory.patched import Change, load_room
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.kernels.responses import polya_gamma as module
 from scipy import integrate, stats
 
@@ -80,23 +80,22 @@ def test_any_tilt_has_a_variate():
         assert np.mean(found) == pytest.approx(mean_and_variance(tilt)[0], rel=0.2 if tilt < 1.0 else 0.05)
 
 
-OWN_MUTANTS = [m.change for m in MUTANTS if m.change.file.endswith("polya_gamma.py")] + [
-    Change("responses/polya_gamma.py", "math.exp(-0.5 * z * z * x)", "math.exp(-0.25 * z * z * x)"),
-    Change("responses/polya_gamma.py", "log_left = math.log(2.0) - z", "log_left = math.log(2.0)"),
-    Change(
-        "responses/polya_gamma.py", "height = rng.random() * bound", "height = 0.9 * rng.random() * bound"
-    ),
-    Change("responses/polya_gamma.py", "bound += _term(n, x)", "bound += 0.5 * _term(n, x)"),
-    Change("responses/polya_gamma.py", "0.5 * z * z\n    right", "0.25 * z * z\n    right"),
-    Change("responses/polya_gamma.py", "root = math.sqrt(1.0 / CUT)", "root = math.sqrt(CUT)"),
+FILE = "responses/polya_gamma.py"
+OWN_MUTANTS = [m.change for m in MUTANTS if m.change.file == FILE] + [
+    Change(FILE, "math.exp(-0.5 * z * z * x)", "1.0"),
+    Change(FILE, "log_left = math.log(2.0) - z", "log_left = math.log(2.0)"),
+    Change(FILE, "e * e > 2.0 * rng", "e * e > rng"),
+    Change(FILE, "0.5 * math.pi * math.pi * x if", "0.5 * x if"),
+    Change(FILE, "0.5 * z * z\n    right", "0.25 * z * z\n    right"),
+    Change(FILE, "root = math.sqrt(1.0 / CUT)", "root = math.sqrt(CUT)"),
 ]
 
 
 @pytest.mark.parametrize("change", OWN_MUTANTS, ids=lambda change: change.find[:30])
 def test_mutants_have_other_moments(change):
-    own, worst = load_room(change)(module), 0.0
-    for tilt in (0.0, 0.4, 2.0, 3.2, 12.0):
+    own, worst = load_room(change, PLAIN_PYTHON)(module), 0.0
+    for tilt in (0.0, 0.4, 3.0, 3.2, 12.0):
         mean, variance = mean_and_variance(tilt)
-        found = draws(own, tilt, 100_000)
+        found = draws(own, tilt, 50_000)
         worst = max(worst, abs(found.mean() - mean) / math.sqrt(variance / found.size))
     assert worst > stats.norm.isf(FALSE_ALARM_RATE)
