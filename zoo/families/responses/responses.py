@@ -126,7 +126,7 @@ def _numbers(name: str, values: np.ndarray, model: str) -> np.ndarray:
             out[d] = float(text) if text.strip() else np.nan
         except ValueError:
             raise CorpusError(
-                f"{model}: response: expected numbers in {name!r}, found {text!r} in document {d}"
+                f"{model}: response: expected numbers in {name!r}, found {str(text)!r} in document {d}"
             ) from None
     if np.any(np.isinf(out)):
         raise CorpusError(f"{model}: response: expected finite numbers in {name!r}, found inf")
