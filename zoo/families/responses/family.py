@@ -133,7 +133,8 @@ class RespondingFamily(LdaFamily):
             "intercept_precision": ("response",),
             "precision": ("response",),
             "noise_precision": ("number",),
-            "mean_square_effect": ("predictor",),
+            "mean_predictor": ("predictor",),
+            "mean_square_predictor": ("predictor",),
         }
 
     @override
@@ -278,14 +279,14 @@ class RespondingFamily(LdaFamily):
         """See `Model.quantities`.
 
         Beside those of `CollapsedTopicModel`: ``log_responses``, the log likelihood of the responses;
-        ``mean_square_effect`` (P,), the mean over documents of the squared predictor; ``mean_predictor``
-        (P,), its mean.
+        ``mean_predictor`` and ``mean_square_predictor`` (P,), means over documents of a linear predictor and
+        of its square.
         """
         predictors = self.predictors(latents, corpus)
         return super().quantities(latents, corpus, probes, counts) | {
             "log_responses": np.asarray(self.log_responses(latents, corpus)),
             "mean_predictor": predictors.mean(axis=0),
-            "mean_square_effect": np.mean(predictors**2, axis=0),
+            "mean_square_predictor": np.mean(predictors**2, axis=0),
         }
 
     @override

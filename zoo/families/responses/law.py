@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import log_softmax
 
 from .responses import Response
 
@@ -45,7 +44,9 @@ def log_likelihood(
             precision = noise_precision[number]
             out[known] += 0.5 * (np.log(precision / (2.0 * np.pi)) - precision * (y - own[known, 0]) ** 2)
         else:
-            out[known] += log_softmax(logits(own[known]), axis=1)[np.arange(known.size), y.astype(int)]
+            odds = logits(own[known])
+            of_value = odds[np.arange(known.size), y.astype(int)]
+            out[known] += of_value - np.logaddexp.reduce(odds, axis=1)
     return out
 
 
