@@ -265,7 +265,7 @@ def test_a_thousand_categories():
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
 def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("slda", mutant.variant, "joint", mutant=mutant.id))
-    if verdict.passed:
-        verdict = climb(Case("slda", mutant.variant, "sequential", mutant=mutant.id))
+    of_tokens = mutant.change.file in ("responses/sweeps.py", "responses/documents.py")
+    rung = "joint" if of_tokens else "sequential"
+    verdict = climb(Case("slda", mutant.variant, rung, mutant=mutant.id))
     assert verdict.status == "rejected", verdict
