@@ -79,6 +79,8 @@ BARS = (
     Case("tomotopy", "partially_labeled_lda", 100),
     Case("bnpzoo", "dmr", 100, 1.65),
     Case("tomotopy", "dmr", 100),
+    Case("bnpzoo", "slda", 100, 4.0),
+    Case("tomotopy", "slda", 100),
     Case("bnpzoo", "was", 50, 0.5),
     Case("bnpzoo", "hpyp", 100, 3.0),
     Case("bnpzoo", "tpyp", 100, 1.0),
@@ -99,6 +101,8 @@ type Topics = Callable[[], int]
 
 def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
     model = benchmark_model(case)
+    if case.model == "slda":
+        model = model.replaced(response="label:number")
     if case.synthetic:
         model = model.replaced(**SYNTHETIC)
     elif "label" in corpus.covariates:
@@ -141,6 +145,8 @@ def tomotopy_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
             peer = tomotopy.PLDAModel(latent_topics=latent, topics_per_label=per_label, alpha=ALPHA, **common)
         case "dmr":  # its regression is a part of its sweeps
             peer = tomotopy.DMRModel(k=case.n_topics, **common)
+        case "slda":
+            peer = tomotopy.SLDAModel(k=case.n_topics, vars="l", alpha=ALPHA, **common)
         case _:
             alpha = ALPHA * case.n_topics
             peer = tomotopy.HDPModel(initial_k=case.n_topics, alpha=alpha, gamma=GAMMA, **common)
@@ -160,6 +166,8 @@ def labels_for(case: Case, corpus: Any, d: int) -> dict[str, Any]:
             return {"labels": [str(corpus.covariates["label"][d])]}
         case "dmr":
             return {"metadata": str(corpus.covariates["label"][d])}
+        case "slda":
+            return {"y": [float(corpus.covariates["label"][d])]}
         case _:
             return {}
 

@@ -1,6 +1,7 @@
-"""``bnpzoo predict``: which label new documents have."""
+"""``bnpzoo predict``: which label or response new documents have."""
 
 from enum import StrEnum
+from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,10 @@ from .console import check_csv, err, print_json, print_table, say, write_csv
 from .inputs import CorpusFile, Coverage, Csv, FitFile, Groups, Json, Seed, known_part, read_new_documents
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..diagnostics.heldout.labels import PredictedLabels
+    from ..diagnostics.heldout.responses import PredictedNumbers
 
 SHOWN = 10
 """Documents that are printed."""
@@ -26,7 +30,10 @@ def predict(
     fit: FitFile,
     corpus_file: CorpusFile,
     label: Annotated[
-        str, typer.Option(metavar="NAME", help="The covariate that is predicted.", show_default=False)
+        str,
+        typer.Option(
+            metavar="NAME", help="The covariate, or response, that is predicted.", show_default=False
+        ),
     ],
     groups: Groups = None,
     split: Annotated[
@@ -46,10 +53,14 @@ def predict(
     """Predict a label of new documents from their words and other labels, by a fit of a model with labels.
 
     By Bayes' rule: how probable the words are under each value of the label, averaged over the draws that the
-    fit keeps. Where the documents have the label, it is not looked at but to say how often it was hit.
+    fit keeps. Where the documents have the label, it is not looked at but to say how often it was hit. Or
+    predict a response from the words, by a fit of a model of responses such as slda; there --prior and
+    --particles play no part.
     """
     from ..diagnostics.heldout.labels import predict_labels
-    from ..zoo.inference import corpus_of, load
+    from ..diagnostics.heldout.responses import PredictedNumbers, predict_response
+    from ..zoo.families.responses.family import RespondingFamily
+    from ..zoo.inference import corpus_of, load, model_of
 
     check_csv(csv)
     tree = load(fit)
@@ -58,16 +69,26 @@ def predict(
     if split is not None:
         _, whole = whole.split(split)
     documents, known = known_part(whole, training, corpus_file, coverage)
-    with err.status("weighing labels") as status:
-        found = predict_labels(
-            tree,
-            documents,
-            label,
-            prior=str(prior),
-            particles=particles,
-            seed=seed,
-            progress=lambda n: status.update(f"weighing labels: {n} draws"),
-        )
+    with err.status("predicting") as status:
+
+        def progress(n: int) -> None:
+            status.update(f"predicting: {n} draws")
+
+        if isinstance(model_of(tree), RespondingFamily):
+            found = predict_response(tree, documents, label, seed=seed, progress=progress)
+        else:
+            found = predict_labels(
+                tree,
+                documents,
+                label,
+                prior=str(prior),
+                particles=particles,
+                seed=seed,
+                progress=progress,
+            )
+    if isinstance(found, PredictedNumbers):
+        _show_numbers(found, label, known, csv, as_json)
+        return
     rows = _rows(found)
     if csv is not None:
         from pandas import DataFrame
@@ -116,3 +137,45 @@ def _rows(found: "PredictedLabels") -> list[dict[str, Any]]:
         | {f"P({value})": float(p) for value, p in zip(found.values, found.probability[d], strict=True)}
         for d, best in enumerate(found.predicted)
     ]
+
+
+def _show_numbers(
+    found: "PredictedNumbers", label: str, known: str, csv: "Path | None", as_json: bool
+) -> None:
+    """Show predicted numbers: their means and intervals."""
+    rows = [
+        {
+            "document": d,
+            "mean": float(found.mean[d]),
+            "low": float(found.low[d]),
+            "high": float(found.high[d]),
+            "known": None if isnan(truth) else float(truth),
+        }
+        for d, truth in enumerate(found.truth)
+    ]
+    if csv is not None:
+        from pandas import DataFrame
+
+        write_csv(DataFrame(rows), csv)
+    n_known = sum(row["known"] is not None for row in rows)
+    if as_json:
+        scores = {"r_squared": _number(found.r_squared), "covered": _number(found.covered)}
+        print_json({"label": label, "draws": found.n_draws, "known": n_known, **scores, "documents": rows})
+        return
+    print_table(
+        f"{label} of new documents: {known}",
+        ["document", "mean", "low", "high", "known"],
+        [tuple("" if x is None else x for x in row.values()) for row in rows[:SHOWN]],
+    )
+    if len(rows) > SHOWN:
+        say(f"… and {len(rows) - SHOWN:,} more documents: --csv FILE has all of them")
+    if n_known:
+        say(
+            f"{found.covered:.1%} of {n_known:,} known numbers are in their intervals; the means explain "
+            f"{found.r_squared:.1%} of their variance."
+        )
+
+
+def _number(value: float) -> float | None:
+    """Return a number as JSON has it, which knows no NaN."""
+    return None if isnan(value) else value

@@ -24,7 +24,7 @@ def test_plate_diagrams_are_of_models_and_have_their_words(model_id):
     assert model_id in MODELS
     diagram = ElementTree.fromstring(plates.plate_diagram(model_id))
     shaded = [node for node in diagram.iter("circle") if node.get("fill-opacity")]
-    assert len(shaded) == 1
+    assert len(shaded) == 1 + ("y_d" in plates.DIAGRAMS[model_id])  # words, and responses
     assert {"documents", "tokens", "topics"} <= {text.text for text in diagram.iter("text")}
     assert ", " not in diagram.get("aria-label").partition("Arrows: ")[2]
 

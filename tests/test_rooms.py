@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FLOORS = {
     "": (("kernels",), ("zoo",), ("diagnostics",), ("cli", "estimators")),
-    "kernels": (("toolbox",), (...,), ("pitman_yor", "segments")),
+    "kernels": (("toolbox",), (...,), ("pitman_yor", "segments", "responses")),
     "zoo": (
         ("memory",),
         ("priors", "files", "corpus"),

@@ -18,6 +18,7 @@ DIAGRAMS = {
     "labeled_lda": "α > θ_d > z_di > w_di; r_d > θ_d; η > φ_k > w_di",
     "partially_labeled_lda": "α > θ_d > z_di > w_di; r_d > θ_d; η > φ_k > w_di",
     "dmr": "τ > λ_k > θ_d > z_di > w_di; τ₀ > λ_k; r_d > θ_d; η > φ_k > w_di",
+    "slda": "α > θ_d > z_di > w_di; z_di > y_d; b_k > y_d; δ > y_d; τ > b_k; η > φ_k > w_di",
     "pfa": "γ > r_k > θ_d > z_di > w_di; c > r_k; p_d > θ_d; η > φ_k > w_di",
     "metalda": "λ_k > θ_d > z_di > w_di; f_d > θ_d; η > φ_k > w_di",
     "gbn": "γ > r_k > θ²_d > θ_d > z_di > w_di; c > r_k; c³_d > θ²_d; Φ_k > θ_d; p_d > θ_d; η > φ_k > w_di",
@@ -37,7 +38,7 @@ DIAGRAMS = {
 """Arrows of each model; a model that has none here has a page without a diagram."""
 
 PLATES = {"g": "groups", "c": "groups", "d": "documents", "i": "tokens", "k": "topics"}
-OBSERVED, GIVEN = {"w"}, {"P", "r", "f"}
+OBSERVED, GIVEN = {"w", "y"}, {"P", "r", "f"}
 RADIUS, ACROSS, DOWN, MARGIN = 19, 92, 78, 12
 
 type Places = dict[str, tuple[int, int]]

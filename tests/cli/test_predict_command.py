@@ -71,3 +71,38 @@ def test_what_cannot_be_predicted_is_one_line(run, told, fit_file, corpus_file):
         assert result.exit_code == 2
         assert message in result.stderr
         assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def responding(tmp_path_factory):
+    """A fit of a number and a category, and the corpus that it is of."""
+    folder, rng = tmp_path_factory.mktemp("responses"), np.random.default_rng(0)
+    kind = np.arange(24) % 2
+    corpus = Corpus(
+        (rng.integers(2, size=(24, 6)) + 2 * kind[:, None]).ravel(),
+        np.arange(0, 145, 6),
+        n_words=4,
+        covariates={"kind": kind, "score": 3.0 * kind + 0.1 * rng.standard_normal(24)},
+        covariate_names={"kind": ["plain", "fancy"]},
+    )
+    model = get("slda", n_topics=2, eta=0.1, alpha=0.2)
+    save(sample(model, corpus, chains=1, tune=100, draws=20, keep=10), folder / "fit.nc")
+    write_corpus(corpus, folder / "corpus.npz")
+    return folder / "fit.nc", folder / "corpus.npz"
+
+
+def test_responses_are_predicted(run, responding, tmp_path):
+    result = run("predict", *responding, "--label", "kind")
+    assert result.exit_code == 0, result.output
+    assert "24 of 24 are predicted as they are (100.0%)" in result.stdout
+    result = run("predict", *responding, "--label", "score", "--csv", tmp_path / "a.csv")
+    assert result.exit_code == 0, result.output
+    assert "known numbers are in their intervals" in result.stdout
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert np.all((table["low"] < table["mean"]) & (table["mean"] < table["high"]))
+    found = json.loads(run("predict", *responding, "--label", "score", "--json").stdout)
+    assert found["r_squared"] > 0.9
+    assert found["covered"] > 0.8
+    result = run("predict", *responding, "--label", "colour")
+    assert result.exit_code == 2
+    assert "expected a response of the fit, found 'colour'; there are kind, score" in result.stderr

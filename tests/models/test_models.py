@@ -44,6 +44,7 @@ LENGTHS_ARE_DATA = {
     "sparse_transfer", "focused", "icd", "pfa", "pfa with pitman-yor topics",
     "pfa with belief-network topics", "pfa of three topics",
 }  # fmt: skip
+RESPONSES_ARE_DATA = {"slda", "slda with pitman-yor topics"}
 
 OPTIONS = {
     f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
@@ -82,6 +83,11 @@ every_exact_variant = pytest.mark.parametrize(
 def fixed(name):
     """Model with all hyperparameters fixed."""
     return make(name).set_to("fixed").replaced(**EDGES.get(name, {}))
+
+
+def without_responses(model):
+    """Model whose data beside the words are fixed by the design."""
+    return model.replaced(response="none") if "response" in model.spelled() else model
 
 
 def simulated(name, seed=0, variant=None, **hyper):
@@ -185,7 +191,7 @@ def test_data_have_all_that_their_design_fixes(which, differences):
         covariate_names={"label": np.array([*"abcde"])},
         in_order=True,
     )
-    model, rng = make(which), np.random.default_rng(0)
+    model, rng = without_responses(make(which)), np.random.default_rng(0)
     latents, corpus = model.simulate(design, rng)
     for data in (corpus, model.resample_data(latents, Design.of(corpus), rng)):
         assert not differences(data, design.corpus(data.words))
@@ -205,15 +211,15 @@ def test_marginal_sums_to_one_over_words_and_topics(which):
             out += sum(np.exp(model.log_marginal(z, corpus, hyper)) for z in model.assignments(corpus))
         return out
 
-    # where lengths are data, what is left is their probability
-    expected = total(1) if which in LENGTHS_ARE_DATA else 1.0
+    # where lengths or responses are data, what is left is their probability
+    expected = total(1) if which in LENGTHS_ARE_DATA | RESPONSES_ARE_DATA else 1.0
     assert total(2) == pytest.approx(expected, abs=1e-12)
 
 
 @every_model
 def test_generator_agrees_with_the_marginal(which):
     """Frequencies of simulated topics against their exact probabilities, at the stated false-alarm rate."""
-    model = fixed(which)
+    model = without_responses(fixed(which))
     if "seeds" in model.spelled():  # which the vocabulary of one word would not know
         model = model.replaced(seeds=())
     design = replace(Design.of(MICRO), n_words=1, vocabulary=None, associations=associations(1))

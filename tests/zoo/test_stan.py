@@ -72,7 +72,9 @@ def on_programs(names):
 UNDER_NETWORKS = [model_id for model_id, topics in combinations() if topics == "belief-network"]
 
 MODELS = [
-    f"{model_id}/{topics}".rstrip("/") for model_id, topics in combinations() if topics != "belief-network"
+    f"{model_id}/{topics}".rstrip("/")
+    for model_id, topics in combinations()
+    if topics != "belief-network" and bnpzoo.get(model_id, topics=topics or None).reference is not None
 ] + [
     "lda/asymmetric", "lda/belief-network:1", "was/forward", "ordered_sbp/forward", "pfa/limited", "gbn/deep",
     *(f"{model_id}/belief-network:2" for model_id in UNDER_NETWORKS),

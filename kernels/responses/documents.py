@@ -1,0 +1,235 @@
+"""Document side with responses: what a document says of itself, given the mean topics of its tokens.
+
+A response has one linear predictor, or one for each category but the first, which is the baseline:
+
+    psi_dp = intercept_p + sum_k (n_dk / n_d) coefficient_kp
+
+where the sum is zero in a document without tokens. A number is normal about its predictor, a category has
+probability proportional to exp(psi). A response that a document does not have is not in the lists.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lda.documents import FiniteDocuments, finite_documents
+from ..toolbox.jit import borrowing_kernel, kernel
+from ..toolbox.sides import Tokens, check_positive, check_side, open_topic
+
+NUMBER, CATEGORY = 0, 1
+"""Kinds of response."""
+
+
+class RespondingDocuments(NamedTuple):
+    """Document side with one symmetric Dirichlet prior, and responses.
+
+    Sizes: K topics, R responses, P predictors, E values that are known.
+
+    Attributes
+    ----------
+    prior, rest, alpha, alpha_prior, may_have : array
+        As in `FiniteDocuments`.
+    intercept : float64 (P,)
+    coefficient : float64 (K, P)
+    intercept_precision, precision, noise_precision : float64 (R,)
+        Of intercepts, of coefficients and of the errors of a number, by response.
+    precision_prior : float64 (3, 2)
+        Of these three.
+    first : int64 (R + 1,)
+        Response r has the predictors ``first[r]:first[r + 1]``.
+    kind : int32 (R,)
+    start : int64 (D + 1,)
+        Document d has the values ``start[d]:start[d + 1]``.
+    response : int32 (E,)
+    value : float64 (E,)
+        A number, or a category's.
+    predictor, proposed : float64 (P,)
+        Working memory: of the current document, and with one token moved.
+    log_weight : float64 (K,)
+        Working memory.
+    tilted_prior : float64 (1, K)
+        Working memory.
+    """
+
+    prior: np.ndarray
+    rest: np.ndarray
+    alpha: np.ndarray
+    alpha_prior: np.ndarray
+    may_have: np.ndarray
+    intercept: np.ndarray
+    coefficient: np.ndarray
+    intercept_precision: np.ndarray
+    precision: np.ndarray
+    noise_precision: np.ndarray
+    precision_prior: np.ndarray
+    first: np.ndarray
+    kind: np.ndarray
+    start: np.ndarray
+    response: np.ndarray
+    value: np.ndarray
+    predictor: np.ndarray
+    proposed: np.ndarray
+    log_weight: np.ndarray
+    tilted_prior: np.ndarray
+
+    FIXED = (
+        "rest",
+        "alpha_prior",
+        "may_have",
+        "precision_prior",
+        "first",
+        "kind",
+        "start",
+        "response",
+        "value",
+    )
+
+
+@open_topic.implement(RespondingDocuments)
+def _no_topic_to_open(rng, documents, topic, group):
+    pass
+
+
+N_OF_DIRICHLET = len(FiniteDocuments._fields)
+
+
+@kernel
+def without_responses(documents):
+    """Return the Dirichlet documents alone."""
+    return FiniteDocuments(*documents[:N_OF_DIRICHLET])
+
+
+@borrowing_kernel
+def borrowed(documents):
+    """Do the same for the parts of a sweep that are compiled as a `borrowing_kernel`."""
+    return FiniteDocuments(*documents[:N_OF_DIRICHLET])
+
+
+@borrowing_kernel
+def tilted(documents):
+    """Return Dirichlet documents with the working memory in place of their prior."""
+    return FiniteDocuments(
+        documents.tilted_prior, documents.rest, documents.alpha, documents.alpha_prior, documents.may_have
+    )
+
+
+@borrowing_kernel
+def log_total(predictor, first, end):
+    """Log of the sum of exp(psi) over the categories of a response, the baseline's 1 among them."""
+    high = 0.0
+    for p in range(first, end):
+        high = max(high, predictor[p])
+    total = math.exp(-high)
+    for p in range(first, end):
+        total += math.exp(predictor[p] - high)
+    return high + math.log(total)
+
+
+@borrowing_kernel
+def log_responses(documents, d, predictor):
+    """Log likelihood of document d's responses, without constants, at `predictor` (P,)."""
+    out = 0.0
+    for e in range(documents.start[d], documents.start[d + 1]):
+        r, y = documents.response[e], documents.value[e]
+        first, end = documents.first[r], documents.first[r + 1]
+        if documents.kind[r] == NUMBER:
+            error = y - predictor[first]
+            out -= 0.5 * documents.noise_precision[r] * error * error
+        else:
+            if y > 0.0:
+                out += predictor[first + int(y) - 1]
+            out -= log_total(predictor, first, end)
+    return out
+
+
+@borrowing_kernel
+def has_responses(documents, d):
+    """Whether document d has any."""
+    return documents.start[d] < documents.start[d + 1]
+
+
+@borrowing_kernel
+def enter_responses(tokens, documents, scratch, d, n_doc_topics):
+    """Fill ``documents.predictor``, given the topics counted in the scratch; tokens without one count 0."""
+    predictor, share = documents.predictor, 1.0 / max(1, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d])
+    for p in range(predictor.size):
+        predictor[p] = documents.intercept[p]
+    for j in range(n_doc_topics):
+        k = scratch.doc_topics[j]
+        add_token(predictor, predictor, documents.coefficient, k, scratch.doc_count[k] * share)
+
+
+@borrowing_kernel
+def add_token(out, predictor, coefficient, topic, share):
+    """``out = predictor + share coefficient[topic]``; nothing is added for a topic of -1."""
+    for p in range(predictor.size):
+        out[p] = predictor[p]
+        if topic >= 0:
+            out[p] += share * coefficient[topic, p]
+
+
+def responding_documents(
+    n_topics: int,
+    alpha,
+    alpha_prior,
+    intercept,
+    coefficient,
+    precisions,
+    precision_prior,
+    kind,
+    n_predictors,
+    values,
+) -> RespondingDocuments:
+    """Document side with responses.
+
+    Parameters
+    ----------
+    n_topics : int
+    alpha : float
+    alpha_prior : float (2,)
+    intercept : float (P,)
+    coefficient : float (P, K)
+    precisions : three of float (R,)
+        Of intercepts, coefficients and errors.
+    precision_prior : float (3, 2)
+    kind, n_predictors : int (R,)
+    values : float (D, R)
+        Of the responses; NaN where a document has none.
+    """
+    base = finite_documents(np.ones((1, n_topics), bool), alpha, alpha_prior)
+    known = ~np.isnan(values)
+    of_intercepts, of_coefficients, of_errors = (np.array(x, float) for x in precisions)
+    intercept = np.array(intercept, float)
+    return RespondingDocuments(
+        *base,
+        intercept=intercept,
+        coefficient=np.ascontiguousarray(np.asarray(coefficient, float).T),
+        intercept_precision=of_intercepts,
+        precision=of_coefficients,
+        noise_precision=of_errors,
+        precision_prior=np.array(precision_prior, float),
+        first=np.concatenate([[0], np.cumsum(n_predictors)]).astype(np.int64),
+        kind=np.array(kind, np.int32),
+        start=np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64),
+        response=np.nonzero(known)[1].astype(np.int32),
+        value=values[known].astype(float),
+        predictor=np.zeros_like(intercept),
+        proposed=np.zeros_like(intercept),
+        log_weight=np.zeros(n_topics),
+        tilted_prior=np.zeros((1, n_topics)),
+    )
+
+
+@check_side.register
+def _(side: RespondingDocuments, tokens: Tokens, n_topics: int) -> None:
+    check_side(FiniteDocuments(*side[:N_OF_DIRICHLET]), tokens, n_topics)
+    check_positive(
+        intercept_precision=side.intercept_precision,
+        precision=side.precision,
+        noise_precision=side.noise_precision,
+    )
+    if not (np.all(np.isfinite(side.intercept)) and np.all(np.isfinite(side.coefficient))):
+        raise AssertionError("a coefficient is not a number")
+    if not np.all(np.isfinite(side.value)):
+        raise AssertionError("a response is not a number")

@@ -1,0 +1,199 @@
+"""Moves of the coefficients of responses given the topics of the tokens, all from their conditionals.
+
+Each likelihood is normal in a predictor psi, given an auxiliary variable of each document: with weight w and
+linear term s it is ``exp(s psi - w psi^2 / 2)``, and
+
+    a number     w = noise precision                                        s = w y
+    a category   w ~ PG(1, psi - c),  c = log of the sum over the others    s = 1[y = p] - 1/2 + w c
+
+(Polson, Scott and Windle 2013, Section 3, and 5 for several categories). The tokens move with the auxiliary
+variables summed out: these are drawn anew before each use, and are no part of the state.
+"""
+
+import math
+
+import numpy as np
+
+from ..toolbox.jit import kernel
+from ..toolbox.random import is_sampled, log_gamma_variate
+from .documents import NUMBER
+from .polya_gamma import polya_gamma
+
+
+@kernel
+def topic_shares(tokens, scratch):
+    """Share of each topic in each document's tokens, by row: where rows begin, (N,) topics, (N,) shares."""
+    start = np.zeros(tokens.group.size + 1, np.int64)
+    topic = np.empty(tokens.topic.size, np.int32)
+    share = np.empty(tokens.topic.size)
+    count, n = scratch.doc_count, 0
+    for d in range(tokens.group.size):
+        begin, end = tokens.doc_ptr[d], tokens.doc_ptr[d + 1]
+        for i in range(begin, end):
+            count[tokens.topic[i]] += 1
+        for i in range(begin, end):
+            k = tokens.topic[i]
+            if count[k] > 0:
+                topic[n] = k
+                share[n] = count[k] / (end - begin)
+                n += 1
+                count[k] = 0
+        start[d + 1] = n
+    return start, topic[:n], share[:n]
+
+
+@kernel
+def predictor_of(shares, documents, d, p):
+    """Linear predictor p of document d."""
+    start, topic, share = shares
+    out = documents.intercept[p]
+    for j in range(start[d], start[d + 1]):
+        out += share[j] * documents.coefficient[topic[j], p]
+    return out
+
+
+@kernel
+def log_add(a, b):
+    """Log of exp(a) + exp(b)."""
+    high, low = max(a, b), min(a, b)
+    return high + math.log1p(math.exp(low - high)) if low > -math.inf else high
+
+
+@kernel
+def draw_normal(rng, matrix, linear):
+    """Draw from the normal law of precision `matrix` and mean matrix^-1 `linear`; both are overwritten.
+
+    Of the matrix the lower triangle is read. By its factor L, ``x = L^-T (L^-1 linear + noise)``.
+    """
+    n = linear.size
+    for j in range(n):
+        for i in range(j):
+            factor = matrix[j, i]
+            for m in range(i):
+                factor -= matrix[j, m] * matrix[i, m]
+            matrix[j, i] = factor / matrix[i, i]
+        pivot, sum_ = matrix[j, j], linear[j]
+        for m in range(j):
+            pivot -= matrix[j, m] * matrix[j, m]
+            sum_ -= matrix[j, m] * linear[m]
+        matrix[j, j] = math.sqrt(pivot)
+        linear[j] = sum_ / matrix[j, j]
+    for j in range(n):
+        linear[j] += rng.standard_normal()
+    for j in range(n - 1, -1, -1):
+        sum_ = linear[j]
+        for m in range(j + 1, n):
+            sum_ -= matrix[m, j] * linear[m]
+        linear[j] = sum_ / matrix[j, j]
+
+
+@kernel
+def draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, linear):
+    """Draw intercept and coefficients of predictor p of response r, given weights and linear terms.
+
+    Parameters
+    ----------
+    owner : int (n,)
+        Documents that have the response.
+    weight, slope : float (n,)
+        w and s of each.
+    matrix : float (K + 1, K + 1)
+        Working memory; the intercept comes first.
+    linear : float (K + 1,)
+    """
+    start, topic, share = shares
+    matrix[:] = 0.0
+    linear[:] = 0.0
+    matrix[0, 0] = documents.intercept_precision[r]
+    for k in range(1, linear.size):
+        matrix[k, k] = documents.precision[r]
+    for e in range(owner.size):
+        d, w, s = owner[e], weight[e], slope[e]
+        matrix[0, 0] += w
+        linear[0] += s
+        for j in range(start[d], start[d + 1]):
+            k, x = topic[j] + 1, share[j]
+            linear[k] += s * x
+            matrix[k, 0] += w * x
+            for m in range(start[d], start[d + 1]):
+                if topic[m] < k:
+                    matrix[k, topic[m] + 1] += w * x * share[m]
+    draw_normal(rng, matrix, linear)
+    documents.intercept[p] = linear[0]
+    documents.coefficient[:, p] = linear[1:]
+
+
+@kernel
+def draw_number(rng, documents, shares, owner, y, r, matrix, linear):
+    """Draw the coefficients of a number, and the precision of its errors."""
+    p, n = documents.first[r], owner.size
+    weight = np.full(n, documents.noise_precision[r])
+    draw_predictor(rng, documents, shares, owner, weight, weight * y, r, p, matrix, linear)
+    prior = documents.precision_prior[2]
+    if is_sampled(prior):
+        squares = 0.0
+        for e in range(n):
+            squares += (y[e] - predictor_of(shares, documents, owner[e], p)) ** 2
+        shape, rate = prior[0] + 0.5 * n, prior[1] + 0.5 * squares
+        documents.noise_precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+
+
+@kernel
+def draw_categories(rng, documents, shares, owner, y, r, matrix, linear):
+    """Draw the coefficients of the categories of a response, one after the other.
+
+    The log sum over all others is put together of those before, which have been drawn, and those after.
+    """
+    first, end, n = documents.first[r], documents.first[r + 1], owner.size
+    after = np.full((n, end - first + 1), -math.inf)
+    for e in range(n):
+        for p in range(end - 1, first - 1, -1):
+            psi = predictor_of(shares, documents, owner[e], p)
+            after[e, p - first] = log_add(after[e, p - first + 1], psi)
+    before = np.zeros(n)  # the baseline
+    weight, slope = np.empty(n), np.empty(n)
+    for p in range(first, end):
+        for e in range(n):
+            others = log_add(before[e], after[e, p - first + 1])
+            weight[e] = polya_gamma(rng, predictor_of(shares, documents, owner[e], p) - others)
+            own = 1.0 if y[e] == p - first + 1 else 0.0
+            slope[e] = own - 0.5 + weight[e] * others
+        draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, linear)
+        for e in range(n):
+            before[e] = log_add(before[e], predictor_of(shares, documents, owner[e], p))
+
+
+@kernel
+def draw_precisions(rng, documents):
+    """Draw the precisions of intercepts and of coefficients of each response; conjugate."""
+    for r in range(documents.kind.size):
+        first, end = documents.first[r], documents.first[r + 1]
+        prior = documents.precision_prior[0]
+        if is_sampled(prior):
+            own = documents.intercept[first:end]
+            shape, rate = prior[0] + 0.5 * own.size, prior[1] + 0.5 * np.sum(own * own)
+            documents.intercept_precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+        prior = documents.precision_prior[1]
+        if is_sampled(prior):
+            each = documents.coefficient[:, first:end]
+            shape, rate = prior[0] + 0.5 * each.size, prior[1] + 0.5 * np.sum(each * each)
+            documents.precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+
+
+@kernel
+def draw_coefficients(rng, tokens, documents, scratch):
+    """Draw all that responses depend on but the topics of the tokens."""
+    shares = topic_shares(tokens, scratch)
+    size = documents.coefficient.shape[0] + 1
+    matrix, linear = np.empty((size, size)), np.empty(size)
+    document_of = np.empty(documents.value.size, np.int64)
+    for d in range(tokens.group.size):
+        document_of[documents.start[d] : documents.start[d + 1]] = d
+    for r in range(documents.kind.size):
+        has = documents.response == r
+        owner, y = document_of[has], documents.value[has]
+        if documents.kind[r] == NUMBER:
+            draw_number(rng, documents, shares, owner, y, r, matrix, linear)
+        else:
+            draw_categories(rng, documents, shares, owner, y, r, matrix, linear)
+    draw_precisions(rng, documents)

@@ -1,0 +1,1 @@
+"""Models of documents with responses, numbers or categories, that depend on the topics of their tokens."""

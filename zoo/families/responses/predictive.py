@@ -1,0 +1,77 @@
+"""What a posterior draw of a model of responses says of new documents."""
+
+from dataclasses import dataclass
+from typing import override
+
+import numpy as np
+from scipy.special import softmax
+
+from ...corpus import Corpus
+from ...predictive import FrozenTopics, Predictive
+from .responses import Response
+
+
+@dataclass(frozen=True)
+class RespondingPredictive(Predictive):
+    """Topics of one posterior draw and the law of responses given the tokens' topics.
+
+    Words of new documents are scored without their responses; so are responses predicted.
+
+    Attributes
+    ----------
+    topics : FrozenTopics
+    responses : tuple of Response
+        Of the fit, with P predictors together.
+    intercept : float (P,)
+    coefficient : float (P, K)
+    noise_precision : float (n,)
+        Of each number among them.
+    """
+
+    topics: FrozenTopics
+    responses: tuple[Response, ...]
+    intercept: np.ndarray
+    coefficient: np.ndarray
+    noise_precision: np.ndarray
+
+    @override
+    def check(self, documents: Corpus) -> None:
+        self.topics.check(documents)
+
+    @override
+    def log_completion(
+        self, observed: Corpus, rest: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        return self.topics.log_completion(observed, rest, rng, burn_in=burn_in, sweeps=sweeps)
+
+    @override
+    def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
+        return self.topics.log_documents(documents, rng, particles=particles)
+
+    def predictors(
+        self, documents: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        """Linear predictors after each of some Gibbs sweeps over new documents, float (D, sweeps, P)."""
+        word_topics = np.ascontiguousarray(self.topics.words_of(0).T)
+        out = np.empty((documents.n_documents, sweeps, self.intercept.size))
+        for d in range(documents.n_documents):
+            words = documents.words[documents.doc_ptr[d] : documents.doc_ptr[d + 1]]
+            counts = self.topics.draw_counts(words, 0, word_topics, rng, burn_in=burn_in, sweeps=sweeps)
+            out[d] = self.intercept + counts @ self.coefficient.T / max(1, words.size)
+        return out
+
+    def draw_numbers(self, predictors: np.ndarray, r: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw response `r`, a number, at linear predictors (…, P)."""
+        number = sum(response.is_number for response in self.responses[:r])
+        own = predictors[..., self._first(r)]
+        return own + rng.standard_normal(own.shape) / np.sqrt(self.noise_precision[number])
+
+    def probabilities(self, predictors: np.ndarray, r: int) -> np.ndarray:
+        """Probabilities of the categories of response `r` at linear predictors (…, P), float (…, C)."""
+        first = self._first(r)
+        own = predictors[..., first : first + self.responses[r].n_predictors]
+        return softmax(np.concatenate([np.zeros((*own.shape[:-1], 1)), own], axis=-1), axis=-1)
+
+    def _first(self, r: int) -> int:
+        """Where the predictors of response `r` begin."""
+        return sum(response.n_predictors for response in self.responses[:r])

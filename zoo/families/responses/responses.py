@@ -1,0 +1,193 @@
+"""Responses of documents: which covariates they are, and their values as numbers."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...contract import Design
+from ...corpus import Corpus, CorpusError
+from ..scaling.labels import FORMS, GROUP, NOTHING, Labelled, asked_for
+
+
+class Response(NamedTuple):
+    """A response.
+
+    Attributes
+    ----------
+    name : str
+        As the model is told it; a covariate, perhaps with the form in which it is taken.
+    values : tuple of str
+        The categories, the first of which is the baseline; none for a number.
+    """
+
+    name: str
+    values: tuple[str, ...] = ()
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one, and no category."""
+        return not self.values
+
+    @property
+    def n_predictors(self) -> int:
+        """How many linear predictors it has."""
+        return max(1, len(self.values) - 1)
+
+
+def responses_of(asked: str, corpus: Labelled, model: str) -> tuple[Response, ...]:
+    """Responses that documents of a corpus, or a design, can have.
+
+    Parameters
+    ----------
+    asked : str
+        Names of covariates with commas between them, each as it is or with ``:category`` or ``:number`` after
+        it; "none"; or "", for all that hold named categories or numbers that are not whole, and the groups.
+    corpus : corpus or design
+    model : str
+        What errors call the model.
+
+    Raises
+    ------
+    CorpusError
+        There is none, no such covariate, or one that is of no use as a response.
+    """
+    if asked == NOTHING:
+        return ()
+    if asked:
+        names = [name.strip() for name in asked.split(",")]
+    else:
+        found = (name for name, _ in asked_for("", corpus, has_numbers=True))
+        names = [name for name in found if not sparse.issparse(corpus.covariates.get(name))]
+    if not names:
+        raise CorpusError(f"{model}: response: expected a covariate of the corpus, found none")
+    return tuple(_response(name, corpus, model) for name in names)
+
+
+def _response(name: str, corpus: Labelled, model: str) -> Response:
+    covariate, form = _split(name, corpus)
+    values = _values(covariate, corpus, model)
+    if form == "number" or (form == "" and values.dtype.kind == "f"):
+        _numbers(name, values, model)
+        return Response(name)
+    named = _names(covariate, corpus)
+    if named is None:
+        named = np.array([False, True]) if values.dtype.kind == "b" else np.unique(values)
+    categories = tuple(str(value) for value in named if str(value))
+    if len(categories) < 2:
+        raise CorpusError(
+            f"{model}: response: expected two categories or more in {name!r}, found {len(categories)}"
+        )
+    return Response(name, categories)
+
+
+def _split(name: str, corpus: Labelled) -> tuple[str, str]:
+    """Covariate, and the form in which it is taken; one that is called so altogether goes first."""
+    head, _, form = name.rpartition(":")
+    if form not in FORMS:
+        return name, ""
+    return (name if name in corpus.covariates else head), form
+
+
+def _values(covariate: str, corpus: Labelled, model: str) -> np.ndarray:
+    """Values of a covariate, or the groups."""
+    if covariate in corpus.covariates:
+        values = corpus.covariates[covariate]
+    elif covariate == GROUP and corpus.group is not None:
+        values = np.asarray(corpus.group)
+    else:
+        known = ", ".join([*corpus.covariates, *([GROUP] if corpus.group is not None else [])])
+        raise CorpusError(
+            f"{model}: response: expected a covariate, found {covariate!r}; there are {known or 'none'}"
+        )
+    if sparse.issparse(values) or values.ndim != 1:
+        raise CorpusError(
+            f"{model}: response: expected one value a document in {covariate!r}, found "
+            f"{'a set of labels' if sparse.issparse(values) else f'shape {values.shape}'}"
+        )
+    return values
+
+
+def _names(covariate: str, corpus: Labelled) -> Any:
+    """Names of the values, where these are whole numbers that stand for names; else None."""
+    if covariate in corpus.covariates:
+        return corpus.covariate_names.get(covariate)
+    return np.arange(corpus.n_groups) if corpus.group_names is None else corpus.group_names
+
+
+def _numbers(name: str, values: np.ndarray, model: str) -> np.ndarray:
+    """Values as floats; an empty text, or one that says nan, is a missing number."""
+    if values.dtype.kind in "biuf":
+        return values.astype(float)
+    out = np.full(values.shape, np.nan)
+    for d, text in enumerate(values):
+        try:
+            out[d] = float(text) if text.strip() else np.nan
+        except ValueError:
+            raise CorpusError(
+                f"{model}: response: expected numbers in {name!r}, found {str(text)!r} in document {d}"
+            ) from None
+    if np.any(np.isinf(out)):
+        raise CorpusError(f"{model}: response: expected finite numbers in {name!r}, found inf")
+    return out
+
+
+def response_matrix(
+    responses: tuple[Response, ...], corpus: Labelled, model: str, n_documents: int
+) -> np.ndarray:
+    """Responses of the documents, float (D, R): numbers, and places of categories; NaN where there is none.
+
+    Raises
+    ------
+    CorpusError
+        A covariate is missing.
+    """
+    out = np.full((n_documents, len(responses)), np.nan)
+    for r, response in enumerate(responses):
+        covariate, _ = _split(response.name, corpus)
+        values = _values(covariate, corpus, model)
+        if response.is_number:
+            out[:, r] = _numbers(response.name, values, model)
+            continue
+        place = {value: c for c, value in enumerate(response.values)}
+        names = _names(covariate, corpus)
+        for d, value in enumerate(values):
+            out[d, r] = place.get(str(value if names is None else names[value]), np.nan)
+    return out
+
+
+def with_responses(corpus: Corpus, responses: tuple[Response, ...], values: np.ndarray) -> Corpus:
+    """Corpus with other responses.
+
+    Groups stay groups; all others are covariates with the names of the responses.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    responses : tuple of Response
+    values : float (D, R)
+        As `response_matrix` has them.
+    """
+    covariates, names, group = dict(corpus.covariates), dict(corpus.covariate_names), corpus.group
+    for response, column in zip(responses, values.T, strict=True):
+        known = ~np.isnan(column)
+        if response.is_number:
+            text = [repr(float(y)) if has else "" for y, has in zip(column, known, strict=True)]
+            covariates[response.name] = column if known.all() else np.array(text)
+            names.pop(response.name, None)
+            continue
+        code = np.where(known, column, len(response.values)).astype(np.int64)
+        if response.name == GROUP and GROUP not in corpus.covariates:
+            group = code
+            continue
+        covariates[response.name] = code
+        names[response.name] = np.array([*response.values] + [""] * (not known.all()))
+    changed = replace(Design.of(corpus), covariates=covariates, covariate_names=names, group=group)
+    return changed.corpus(corpus.words)
+
+
+def is_known(response: Response, corpus: Labelled) -> bool:
+    """Whether a corpus has the covariate of a response."""
+    covariate, _ = _split(response.name, corpus)
+    return covariate in corpus.covariates or (covariate == GROUP and corpus.group is not None)
