@@ -21,11 +21,11 @@ from ...contract import (
     WordCounts,
 )
 from ...corpus import Corpus
+from ...corpus.labels import Labelled
 from ...toolbox.draws import draw_categorical
 from ...toolbox.laws import doc_topic_counts
 from ..collapsed import prior_arrays
 from ..lda.family import LdaFamily
-from ..scaling.labels import Labelled
 from ..topic_sides import TOPIC_SIDES
 from ..topics import Dirichlet, Sampler, TopicSide
 from . import law, marginal

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from ...contract import Design
 from ...corpus import Corpus, CorpusError
-from ..scaling.labels import FORMS, GROUP, NOTHING, Labelled, asked_for
+from ...corpus.labels import FORMS, GROUP, NOTHING, Labelled, asked_for
 
 
 class Response(NamedTuple):
