@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.resources import files
 from typing import NamedTuple
 
 import bnpzoo
@@ -79,6 +80,14 @@ MODELS = [
     "lda/asymmetric", "lda/belief-network:1", "was/forward", "ordered_sbp/forward", "pfa/limited", "gbn/deep",
     *(f"{model_id}/belief-network:2" for model_id in UNDER_NETWORKS),
 ]  # fmt: skip
+
+COMPILED = "lda", "hdp", "was", "ordered_sbp"
+TRANSLATED = [
+    name
+    for name in MODELS
+    if name.partition("/")[2] in ("pitman-yor", "belief-network:2") and name.partition("/")[0] not in COMPILED
+]
+"""Programs whose sides are each in one that is compiled; to compile these too is left to `make validate`."""
 
 
 def make(name):
@@ -268,7 +277,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("purpose", "which", "n_points"), FORMS)
-@on_programs(MODELS)
+@on_programs([pytest.param(x, marks=pytest.mark.heavy) if x in TRANSLATED else x for x in MODELS])
 def test_twins_have_one_density_and_save_the_same(
     name, engine, purpose, which, n_points, tmp_path, record_property
 ):
@@ -299,6 +308,16 @@ def test_twins_have_one_density_and_save_the_same(
     record_property("points", n_points)
     changes = np.array([np.diff(x.log_density) for x in ours])
     assert np.unique(changes, axis=0).shape == changes.shape  # no form stands in for another
+
+
+@pytest.mark.parametrize("name", TRANSLATED)
+def test_stan_translates_every_combination(name, tmp_path):
+    stanc = files(pytest.importorskip("httpstan")) / "stanc"
+    source = tmp_path / "program.stan"
+    source.write_text(text_of(make(name)))
+    done = subprocess.run([stanc, "--print-cpp", source], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "_model_namespace" in done.stdout
 
 
 @on_programs(["lda/belief-network:3"])
