@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import joint
 from bnpzoo.zoo.contract import Design
@@ -125,6 +126,25 @@ def test_law_of_a_token(name):
     kernel = model.kernels_in(load_room(PLAIN_PYTHON))["blocked"]
     verdict = joint(name, kernel, model, Design(np.array([4, 0, 5, 3]), 4), states=15)
     assert verdict.passed, verdict
+
+
+def test_a_weight_that_is_not_split_is_noticed():
+    """What is left, and all topics together, have too much weight for the tokens that follow."""
+    (mutant,) = (m for m in mutants_of(get("was", n_topics=0)) if m.id == "topics-rest-not-split")
+    model = model_of("was", "prior", window=2)
+    kernel = model.kernels_in(load_room(mutant.change, PLAIN_PYTHON))["blocked"]
+    verdict = joint("was", kernel, model, Design(np.array([4, 0, 5, 3]), 4), states=60)
+    assert verdict.status == "rejected", verdict
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_mutants_of_the_law_of_topics(name):
+    with_number, without = (
+        {m.id for m in mutants_of(get(name, **arguments)) if m.id.startswith("topics-")}
+        for arguments in ({}, {"n_topics": 0})
+    )
+    assert not with_number
+    assert len(without) >= 6
 
 
 @pytest.mark.parametrize(
