@@ -76,7 +76,8 @@ def test_log_assignments_is_that_of_proportions_once_u_is_integrated_out(name, r
     rows_of(ROWS[name])
     model = get(name, gamma=1.0, alpha=1.5, eta=0.5, n_topics=2)
     rng = np.random.default_rng(0)
-    latents = model.draw_topics(Design.of(TWO), {"gamma": 1.0, "alpha": 1.5}, rng) | {"alpha": 1.5}
+    hyper = model.draw_hyperparameters(Design.of(TWO), rng)
+    latents = model.draw_topics(Design.of(TWO), hyper, rng) | hyper
     scale = np.exp(np.array(ROWS[name]) @ latents["log_scale"])
     a, b = 1.5 * latents["root"][:2]
     for z in ([0, 0, 1, 1, 1, 1], [1, 0, 0, 0, 1, 0]):

@@ -33,7 +33,7 @@ from ..hdp.sticks import log_gem
 from ..topics import Dirichlet, TopicSide
 from . import kernels, marginal, reference, variational
 from .laws import ScaleLaw
-from .missing import PartlyLabelledModel
+from .missing import PartlyLabelledModel, as_latents
 from .predictive import ScaledPredictive
 
 LEFTOVER = 1e-12
@@ -380,8 +380,7 @@ class ScalingFamily(PartlyLabelledModel):
             "alpha": np.array(side.alpha[0]),
             "gamma": np.array(side.gamma[0]),
             **{name: np.array(side.law_parameters[i]) for i, name in enumerate(self.law.names)},
-            **({"missing_label": side.questions.answer.copy()} if self.missing else {}),
-        }
+        } | as_latents(side.questions.answer.copy())
 
 
 def _log_gamma_of_lengths(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -12,6 +12,7 @@ from ...contract import Kernel, Latents, Room
 from ...corpus import Corpus
 from ..collapsed import prior_arrays
 from ..two_sided import TwoSidedModel
+from .missing import answers_of
 
 ROOM = 64
 """For topics beyond those that a state begins with."""
@@ -27,9 +28,7 @@ def kernels_in(family: TwoSidedModel, room: Room) -> dict[str, Kernel]:
         rows, of_document = model.label_rows(corpus)
         tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, of_document, latents["z"])
         labels = own_states.labels_of(rows, of_document, corpus.doc_lengths)
-        questions = own_missing.questions_of(
-            model.asked_of(corpus), labels, latents.get("missing_label", np.zeros(0, np.int64))
-        )
+        questions = own_missing.questions_of(model.asked_of(corpus), labels, answers_of(latents))
         law = (model.law.kind, model.law.names)
         documents = own_states.scaled_documents(
             latents, prior_arrays(model), labels, questions, law, model.n_topics, ROOM

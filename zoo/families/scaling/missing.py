@@ -186,6 +186,16 @@ def _asked(questions: list[tuple[int, list[int], int]], known: Any) -> Asked:
     )
 
 
+def answers_of(latents: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Answers among latents, int (M,); there are none where there are no questions."""
+    return latents.get("missing_label", np.zeros(0, np.int64))
+
+
+def as_latents(answer: np.ndarray) -> Latents:
+    """Answers as they are among latents."""
+    return {"missing_label": answer} if answer.size else {}
+
+
 class PartlyLabelledModel(LabelledModel):
     """Base of the models that sample labels of documents which are not known.
 
@@ -241,7 +251,7 @@ class PartlyLabelledModel(LabelledModel):
         """Rows of labels at one draw, sparse (R, J), and the row of each document, int (D,)."""
         rows, of_document = self.label_rows(corpus)
         if self.missing:
-            rows = self.asked_of(corpus).rows_at(latents["missing_label"])
+            rows = self.asked_of(corpus).rows_at(answers_of(latents))
         return rows, of_document
 
     def asked_of(self, corpus: Corpus) -> Asked:
@@ -255,15 +265,15 @@ class PartlyLabelledModel(LabelledModel):
             return self.labels_of(design, n_documents), {}
         asked = self.asked(design, n_documents)
         answer = asked.draw(rng)
-        return asked.rows_at(answer)[asked.of_document], {"missing_label": answer}
+        return asked.rows_at(answer)[asked.of_document], as_latents(answer)
 
     def labels_started(self, corpus: Corpus) -> Latents:
         """Answers with which a chain can start."""
-        return {"missing_label": self.asked_of(corpus).most_frequent()} if self.missing else {}
+        return as_latents(self.asked_of(corpus).most_frequent()) if self.missing else {}
 
     def log_labels(self, latents: Latents, corpus: Corpus) -> float:
         """Log probability of the answers given what is known."""
-        return self.asked_of(corpus).log_probability(latents["missing_label"]) if self.missing else 0.0
+        return self.asked_of(corpus).log_probability(answers_of(latents)) if self.missing else 0.0
 
     def all_labels(self, corpus: Corpus) -> Iterator[tuple[Any, float]]:
         """All labels that the documents may have, sparse (D, J), and the log probability of each."""
@@ -284,7 +294,7 @@ class PartlyLabelledModel(LabelledModel):
         """First answers, and how many documents have each label."""
         if not self.missing:
             return {}
-        answer = latents["missing_label"]
+        answer = answers_of(latents)
         n_with = self.asked_of(corpus).n_with(answer)
         return {"probed_label": answer[:PROBED].astype(float), "documents_with": n_with.astype(float)}
 
