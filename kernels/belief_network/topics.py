@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ..toolbox.dirichlet import counted, dirichlet_topics, prior_shapes
+from ..toolbox.dirichlet import counted, dirichlet_topics
 from ..toolbox.jit import kernel
+from ..toolbox.shapes import prior_shapes
 from ..toolbox.sides import Tokens, check_positive, check_side, move_topics, rename_topics
 from . import tokens as steps  # noqa: F401  They are chosen by type
 from .layers import linear, mix, sweep_layers

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from ..toolbox.dirichlet import prior_shapes
 from ..toolbox.jit import kernel
 from ..toolbox.random import log_gamma_variate
+from ..toolbox.shapes import prior_shapes
 from ..toolbox.sweeps import finish_sweep
 
 MOST_PARTS, TOKENS_OF_PART = 16, 2048

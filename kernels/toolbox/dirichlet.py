@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import borrowing_kernel, chosen_by_type, kernel
+from .jit import borrowing_kernel, kernel
 from .random import categorical
 from .sides import (
     Tokens,
@@ -279,16 +279,6 @@ def _rename_topics(topics, new_name, n_kept):
     for w in range(topics.n_listed.size):
         for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
             topics.listed_topic[j] = new_name[topics.listed_topic[j]]
-
-
-@chosen_by_type(0)
-def prior_shapes(topics, word, out):
-    """Fill `out` (K,) with the Dirichlet parameters that topics have for a word before there are tokens."""
-
-
-@prior_shapes.implement(DirichletTopics)
-def _prior_shapes(topics, word, out):
-    out[:] = topics.eta[0]
 
 
 @finish_pass.implement(DirichletTopics)
