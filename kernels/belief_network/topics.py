@@ -4,6 +4,7 @@ import numpy as np
 
 from ..toolbox.dirichlet import counted, dirichlet_topics
 from ..toolbox.jit import kernel
+from ..toolbox.shapes import prior_shapes
 from ..toolbox.sides import Tokens, check_positive, check_side, move_topics, rename_topics
 from . import tokens as steps  # noqa: F401  They are chosen by type
 from .layers import linear, mix, sweep_layers
@@ -25,6 +26,11 @@ def _move_topics(rng, topics):
     sweep_layers(
         rng, dense_counts(topics), topics.eta, topics.eta_prior, topics.layers, topics.psi, topics.psi_total
     )
+
+
+@prior_shapes.implement(BeliefTopics)
+def _prior_shapes(topics, word, out):
+    out[:] = topics.psi[word]
 
 
 @rename_topics.implement(BeliefTopics)

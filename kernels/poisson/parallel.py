@@ -20,31 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from ..belief_network.state import BeliefTopics
-from ..toolbox.dirichlet import DirichletTopics
-from ..toolbox.jit import chosen_by_type, kernel
+from ..toolbox.jit import kernel
 from ..toolbox.random import log_gamma_variate
+from ..toolbox.shapes import prior_shapes
 from ..toolbox.sweeps import finish_sweep
 
 MOST_PARTS, TOKENS_OF_PART = 16, 2048
 
 LEAST = 1e-300
 """Least shape of a gamma variable: of smaller ones the logarithm is not finite."""
-
-
-@chosen_by_type(0)
-def prior_shapes(topics, word, out):
-    """Fill `out` (K,) with the Dirichlet parameters that topics have for a word before there are tokens."""
-
-
-@prior_shapes.implement(DirichletTopics)
-def _eta(topics, word, out):
-    out[:] = topics.eta[0]
-
-
-@prior_shapes.implement(BeliefTopics)
-def _psi(topics, word, out):
-    out[:] = topics.psi[word]
 
 
 @kernel
@@ -54,7 +38,8 @@ def draw_words(rng, topics, first, end, word_topics, high):
     Parameters
     ----------
     rng : numpy.random.Generator
-    topics : DirichletTopics or BeliefTopics
+    topics : NamedTuple
+        Topic side that begins as `DirichletTopics` does, and has `prior_shapes`.
     first, end : int
     word_topics : float64 (V, K)
     high : float64 (K,)

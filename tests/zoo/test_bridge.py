@@ -170,7 +170,8 @@ def bridge(model, values, sites):
     is_belief_network = "popularity_x" in values
     has_own_law = is_belief_network or "phi_stable" in values  # which is seen to in tests of these families
     if is_belief_network:
-        own = [site for site in values if site not in hyper and not site.startswith("theta")]
+        of_documents = {*hyper, "standard_coefficients"}
+        own = [site for site in values if site not in of_documents and not site.startswith("theta")]
         fixed += sum(float(np.sum(sites[site]["fn"].log_prob(values[site]))) for site in own)
         log_phi = np.repeat(np.log(sites["phi"]["value"])[None], n_groups, 0)
     elif has_own_law:

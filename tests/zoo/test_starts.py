@@ -132,6 +132,7 @@ def test_lda_starts_at_the_topics_of_an_hdp(corpus):
         sizes = np.bincount(latents["z"])
         assert np.all(np.diff(sizes) <= 0)
     assert n_topics_of_fit(sample(get("lda", n_topics=3), CORPUS, **RUN)) == 3
+    assert n_topics_of_fit(sample(get("pfa"), CORPUS, **RUN)) > 0
 
 
 @pytest.mark.parametrize(

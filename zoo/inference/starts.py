@@ -206,7 +206,7 @@ def n_topics_of_fit(tree: xr.DataTree) -> int:
         It holds no latents.
     """
     given = model_of(tree).spelled().get("n_topics")
-    if given is not None:
+    if given:  # not where 0 stands for no limit
         return int(given)
     found = [np.unique(latents["z"]).size for _, _, latents in latents_of(tree)]
     if not found:

@@ -144,12 +144,12 @@ class Gbn(PoissonFamily, FiniteFamily):
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
         return {
-            "theta": ("layer", "document", "topic"),
-            "link": ("layer", "upper_topic", "topic"),
-            "rate": ("layer", "document"),
+            "theta": ("theta_layer", "document", "topic"),
+            "link": ("theta_layer", "theta_topic", "topic"),
+            "rate": ("theta_layer", "document"),
             "r": ("topic",),
-            "mean_log_rate": ("layer",),
-            "mean_log_theta": ("layer",),
+            "mean_log_rate": ("theta_layer",),
+            "mean_log_theta": ("theta_layer",),
         }
 
     @property
