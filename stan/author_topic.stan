@@ -61,9 +61,13 @@ model {
 #include topics_model.stan
 }
 generated quantities {
-  array[A] vector[K] log_of_author
-    = log_dirichlet_weights(of_author_log_h, of_author_x, rep_vector(log(alpha), K));
-  array[A] vector[K] of_author = exp(log_of_author);
-  array[D] vector[K] theta = exp(log_means(log_share, log_of_author));
+  array[A] vector[K] of_author
+    = exp(log_dirichlet_weights(of_author_log_h, of_author_x, rep_vector(log(alpha), K)));
+  array[D] vector[K] theta;
+  {
+    array[A] vector[K] log_of_author
+      = log_dirichlet_weights(of_author_log_h, of_author_x, rep_vector(log(alpha), K));
+    theta = exp(log_means(log_share, log_of_author));
+  }
 #include topics_generated_quantities.stan
 }
