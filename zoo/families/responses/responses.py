@@ -160,7 +160,8 @@ def response_matrix(
 def with_responses(corpus: Corpus, responses: tuple[Response, ...], values: np.ndarray) -> Corpus:
     """Corpus with other responses.
 
-    Groups stay groups; all others are covariates with the names of the responses.
+    They are covariates with the names of the responses; groups stay what they are, since topics may depend on
+    them, and a covariate called so goes before them.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ def with_responses(corpus: Corpus, responses: tuple[Response, ...], values: np.n
     values : float (D, R)
         As `response_matrix` has them.
     """
-    covariates, names, group = dict(corpus.covariates), dict(corpus.covariate_names), corpus.group
+    covariates, names = dict(corpus.covariates), dict(corpus.covariate_names)
     for response, column in zip(responses, values.T, strict=True):
         known = ~np.isnan(column)
         if response.is_number:
@@ -178,12 +179,9 @@ def with_responses(corpus: Corpus, responses: tuple[Response, ...], values: np.n
             names.pop(response.name, None)
             continue
         code = np.where(known, column, len(response.values)).astype(np.int64)
-        if response.name == GROUP and GROUP not in corpus.covariates:
-            group = code
-            continue
         covariates[response.name] = code
         names[response.name] = np.array([*response.values] + [""] * (not known.all()))
-    changed = replace(Design.of(corpus), covariates=covariates, covariate_names=names, group=group)
+    changed = replace(Design.of(corpus), covariates=covariates, covariate_names=names)
     return changed.corpus(corpus.words)
 
 
