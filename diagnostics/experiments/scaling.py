@@ -26,7 +26,7 @@ from .runner import Cell, Experiment
 
 CLASSIFIERS = ("lda_svm", "naive_bayes", "svm", "cart")
 LDA_TOPICS = 50
-LABELLED = {
+LABELLED: dict[str, dict[str, Any]] = {
     "labeled_lda": {"common": 5},
     "partially_labeled_lda": {"topics_per_label": 5, "common": 5},
     "dmr": {"n_topics": LDA_TOPICS},
