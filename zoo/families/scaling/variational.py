@@ -43,7 +43,8 @@ def variational(model: Scaled) -> Variational:
         problem = problem_of(model, corpus)
         q = start_of(model, problem, corpus, model.n_topics or truncation, rng)
         updates = CORRECTED | (printed_for(q) if variant == "published" else {})
-        return Inference(problem, corpus, q, updates)
+        law = dict(zip(model.law.names, problem.law, strict=False))  # the second of one parameter is nothing
+        return Inference(problem, corpus, q, updates, law)
 
     return Variational(
         {
@@ -64,10 +65,19 @@ class Inference(Iteration):
     corpus : Corpus
     q : MeanField
     updates : dict of str to Update
+    law : dict of str to float
+        Parameters of the law of log scales.
     """
 
-    def __init__(self, problem: Problem, corpus: Corpus, q: MeanField, updates: dict[str, Update]):
-        self.problem, self.corpus, self.q, self.updates = problem, corpus, q, updates
+    def __init__(
+        self,
+        problem: Problem,
+        corpus: Corpus,
+        q: MeanField,
+        updates: dict[str, Update],
+        law: dict[str, float],
+    ):
+        self.problem, self.corpus, self.q, self.updates, self.law = problem, corpus, q, updates, law
 
     def advance(self) -> float:
         """Update all parts once; return the bound."""
@@ -90,7 +100,10 @@ class Inference(Iteration):
             "root": np.append(q.root(), 0.0),
             "log_scale": q.scales.draw(rng),
             "log_u": np.where(corpus.doc_lengths > 0, log_u, 0.0),
-        } | {name: np.array(float(getattr(q, name))) for name in ("alpha", "gamma", "eta")}
+        } | {
+            name: np.array(float(value))
+            for name, value in {"alpha": q.alpha, "gamma": q.gamma, "eta": q.eta, **self.law}.items()
+        }
 
 
 def law_of(model: Scaled) -> tuple[float, float]:
