@@ -176,10 +176,11 @@ def _write(tree: "DataTree", out_file: Path) -> None:
 
 
 def _parts(corpus: "Corpus", split: str | None) -> "tuple[Corpus, Corpus | None]":
-    """Training and test part."""
+    """Training and test part; without the latter unless it is asked for or the corpus has one."""
     if split is None and SPLIT not in corpus.covariates:
         return corpus, None
-    return corpus.split(split or SPLIT)
+    train, test = corpus.split(split or SPLIT)
+    return train, test if split or test.n_documents else None
 
 
 def announce(model: "Model", corpus: "Corpus") -> None:

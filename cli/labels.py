@@ -22,7 +22,8 @@ def labels(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw a forest plot here (.png, .svg, .pdf): coefficients of a regression, else shares.",
+            help="Draw a forest plot of these topics here (.png, .svg, .pdf): coefficients of a regression, "
+            "else shares.",
             show_default=False,
         ),
     ] = None,
@@ -45,7 +46,7 @@ def labels(
     if csv is not None:
         write_csv(table, csv)
     if figure is not None:
-        _draw(table, figure)
+        _draw(table, n_topics, figure)
     if as_json:
         print_json(table.to_dict("records"))
         return
@@ -67,18 +68,24 @@ def labels(
         say(f"Wrote {figure}", console=err)
 
 
-def _draw(table: "pd.DataFrame", path: Path) -> None:
+def _draw(table: "pd.DataFrame", n_topics: int, path: Path) -> None:
+    """Draw the topics that are among the first `n_topics` of any label."""
     from ..diagnostics.reports.forest import Panel, plot_forest
 
     what = "coefficient" if "coefficient" in table else "share"
-    ordered = table.sort_values("topic", kind="stable")
+    shown = table.groupby("label", sort=False).head(n_topics)["topic"]
+    ordered = table[table["topic"].isin(shown)].sort_values("topic", kind="stable")
     ends = (what, f"{what}_low", f"{what}_high")
     panels = [
         Panel(label, *(ordered.loc[ordered["label"] == label, name].to_numpy() for name in ends))
         for label in table["label"].unique()
     ]
-    words = ordered.drop_duplicates("topic")["words"]
-    plot_forest(panels, [f"{k}: {' '.join(own.split()[:3])}" for k, own in enumerate(words)], path, what)
+    topics = ordered.drop_duplicates("topic")
+    rows = [
+        f"{k}: {' '.join(words.split()[:3])}"
+        for k, words in zip(topics["topic"], topics["words"], strict=True)
+    ]
+    plot_forest(panels, rows, path, what)
 
 
 def _per_cent(share: float) -> str:

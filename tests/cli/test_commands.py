@@ -7,7 +7,7 @@ import sys
 import pytest
 from bnpzoo.cli import remembered
 from bnpzoo.cli.app import app
-from bnpzoo.zoo.formats import read_corpus
+from bnpzoo.zoo.formats import read_corpus, write_corpus
 from bnpzoo.zoo.inference import BACKENDS, corpus_of, load
 from bnpzoo.zoo.inference.starts import n_topics_of_fit
 from bnpzoo.zoo.models import MODELS
@@ -197,6 +197,15 @@ def test_evaluate(run, fit_file, corpus_file):
         "left to right",
         "empirical likelihood",
     ]
+
+
+def test_a_corpus_that_holds_nothing_out_is_fitted_whole(run, corpus, tmp_path):
+    training, _ = corpus.split("is_test")
+    write_corpus(training, tmp_path / "whole.npz")
+    quick = ("--set", "n_topics=2", "--tune", 1, "--draws", 2, "--chains", 1, "--out", tmp_path / "fit.nc")
+    assert run("fit", "lda", tmp_path / "whole.npz", *quick).exit_code == 0
+    asked = run("fit", "lda", tmp_path / "whole.npz", *quick, "--split", "is_test")
+    assert "expected at least one token to score, found none" in asked.stderr
 
 
 def test_groups_may_be_told_by_a_covariate(run, corpus_file, tmp_path):

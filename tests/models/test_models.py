@@ -269,8 +269,9 @@ def test_bad_hyperparameters_are_named(which):
 
 @every_model
 def test_numbers_of_numpy_are_numbers_and_truth_values_are_none(which):
-    names = [name for name, value in make(which).spelled().items() if isinstance(value, float | Gamma)]
-    for name in names:
+    model = make(which)
+    numbers = [name for name, value in model.spelled().items() if isinstance(value, float)]
+    for name in {*numbers, *model.hyperparameters()}:
         value = make(which, **{name: np.float32(0.5)}).spelled()[name]
         assert type(value) is float
         assert value == 0.5
