@@ -18,6 +18,7 @@ DIAGRAMS = {
     "labeled_lda": "α > θ_d > z_di > w_di; r_d > θ_d; η > φ_k > w_di",
     "partially_labeled_lda": "α > θ_d > z_di > w_di; r_d > θ_d; η > φ_k > w_di",
     "dmr": "τ > λ_k > θ_d > z_di > w_di; τ₀ > λ_k; r_d > θ_d; η > φ_k > w_di",
+    "author_topic": "α > θ_a > z_di > w_di; r_d > x_di > z_di; η > φ_k > w_di",
     "slda": "α > θ_d > z_di > w_di; z_di > y_d; b_k > y_d; δ > y_d; τ > b_k; η > φ_k > w_di",
     "pfa": "γ > r_k > θ_d > z_di > w_di; c > r_k; p_d > θ_d; η > φ_k > w_di",
     "metalda": "λ_k > θ_d > z_di > w_di; f_d > θ_d; η > φ_k > w_di",
@@ -35,9 +36,9 @@ DIAGRAMS = {
     "icd": "α > b_d > c_di > z_di > w_di; γ > g_d > c_di; κ > φ_d > z_di; η > λ_k > w_di",
     "mqr_hdp": "α > c_di > z_di > w_di; ε > c_di; κ > φ_d > z_di; η > λ_k > w_di",
 }
-"""Arrows of each model; a model that has none here has a page without a diagram."""
+"""Arrows of each model."""
 
-PLATES = {"g": "groups", "c": "groups", "d": "documents", "i": "tokens", "k": "topics"}
+PLATES = {"g": "groups", "c": "groups", "d": "documents", "a": "authors", "i": "tokens", "k": "topics"}
 OBSERVED, GIVEN = {"w", "y"}, {"P", "r", "f"}
 RADIUS, ACROSS, DOWN, MARGIN = 19, 92, 78, 12
 
@@ -45,9 +46,7 @@ type Places = dict[str, tuple[int, int]]
 
 
 def plate_diagram(model_id: str) -> str:
-    """SVG of a model's diagram; nothing where it has none."""
-    if model_id not in DIAGRAMS:
-        return ""
+    """SVG of a model's diagram."""
     arrows = [
         (a.strip(), b.strip())
         for chain in DIAGRAMS[model_id].split(";")
@@ -76,8 +75,8 @@ def _on(node: str) -> set[str]:
 def _places(arrows: Iterable[tuple[str, str]]) -> Places:
     """Column and row of each variable: columns by the longest way to an end, rows by plates.
 
-    So the rows of documents, of what groups or documents have of topics, and of topics lie under each other,
-    and every plate is a rectangle.
+    So the rows of documents, of authors and what groups or documents have of topics, and of topics lie under
+    each other, and every plate is a rectangle.
     """
     children: dict[str, list[str]] = {}
     for a, b in arrows:
@@ -91,7 +90,9 @@ def _places(arrows: Iterable[tuple[str, str]]) -> Places:
         plates = _on(node)
         if not plates:
             return 0 if any("topics" not in _on(child) for child in children[node]) else 4
-        return 1 if "topics" not in plates else 3 if plates == {"topics"} else 2
+        if plates == {"topics"}:
+            return 3
+        return 2 if plates & {"topics", "authors"} else 1
 
     taken: dict[tuple[int, int], str] = {}
     for node in sorted(children, key=lambda node: (steps(node), row(node))):
@@ -107,7 +108,7 @@ def _places(arrows: Iterable[tuple[str, str]]) -> Places:
 def _plates(at: dict[str, tuple[int, int]]) -> list[str]:
     """Rectangles round the variables on each plate, the widest first."""
     found = []
-    for name, room in (("groups", 44), ("documents", 37), ("tokens", 30), ("topics", 40)):
+    for name, room in (("groups", 44), ("documents", 37), ("authors", 37), ("tokens", 30), ("topics", 40)):
         inside = [place for node, place in at.items() if name in _on(node)]
         if inside:
             left, right = (f(x for x, _ in inside) for f in (min, max))
