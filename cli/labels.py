@@ -74,7 +74,8 @@ def _draw(table: "pd.DataFrame", n_topics: int, path: Path) -> None:
 
     what = "coefficient" if "coefficient" in table else "share"
     shown = table.groupby("label", sort=False).head(n_topics)["topic"]
-    ordered = table[table["topic"].isin(shown)].sort_values("topic", kind="stable")
+    ordered = table.sort_values("topic", kind="stable")
+    ordered = ordered.loc[ordered["topic"].isin(shown)]
     ends = (what, f"{what}_low", f"{what}_high")
     panels = [
         Panel(label, *(ordered.loc[ordered["label"] == label, name].to_numpy() for name in ends))
