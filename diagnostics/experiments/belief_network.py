@@ -24,7 +24,7 @@ from ...zoo.models import get
 from ...zoo.predictive import Predictive
 from ..coherence import npmi, top_words
 from ..heldout import document_completion, posterior_predictives, posterior_topics
-from .differential import mean_proportions
+from .differential import Sampling, mean_proportions
 from .runner import Cell, Experiment
 
 METHODS = (
@@ -66,21 +66,6 @@ LABELS = {
     "share": "share of the words of training documents",
     "perplexity": "held-out perplexity",
 }
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How the posterior is drawn from; the paper has 1,500 sweeps before 1,500 of which every fifth counts.
-
-    Parameters
-    ----------
-    tune, draws, thin : int
-        Sweeps before the first draw; draws; sweeps a draw.
-    """
-
-    tune: int
-    draws: int
-    thin: int
 
 
 class Fitted(NamedTuple):
@@ -285,3 +270,4 @@ def _read(path: str) -> Corpus:
 
 SMALL = Sampling(tune=200, draws=5, thin=20)
 PAPER = Sampling(tune=1500, draws=300, thin=5)
+"""1,500 sweeps before 1,500 of which every fifth counts."""

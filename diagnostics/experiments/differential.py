@@ -61,7 +61,7 @@ class Sampling:
     Parameters
     ----------
     tune, draws, thin : int
-        Sweeps before the first draw; draws; sweeps a draw. The paper has 2,000 before and 100 samples.
+        Sweeps before the first draw; draws; sweeps a draw.
     """
 
     tune: int
