@@ -8,6 +8,7 @@ from bnpzoo.diagnostics.laboratory.ladder import DESIGN, Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS, mutants_of
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room, source_hash
 from bnpzoo.zoo.models import MODELS, combinations
+from samplers import as_parameter
 
 MODEL_CASES = [Case(model, "", "sequential", topics=topics) for model, topics in combinations()]
 MODEL_CASES += [Case("lda", "", "sequential", options='{"symmetric": false}')]
@@ -38,7 +39,11 @@ def test_a_change_that_does_not_apply(change):
         load_room(change)
 
 
-@pytest.mark.parametrize("case", SAMPLERS, ids=lambda case: case.subject)
+@pytest.mark.parametrize(
+    "case",
+    [as_parameter(case.model, case.topics, case.variant, case) for case in SAMPLERS],
+    ids=[case.subject for case in SAMPLERS],
+)
 def test_plain_python_makes_the_same_draws(case):
     model = case.make_model()
     latents, corpus = model.simulate(DESIGN, np.random.default_rng(3))
