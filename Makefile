@@ -49,7 +49,7 @@ links: $(DOCS)  ## Check the links of the documentation to other sites (needs a 
 	$(BIN)/sphinx-build -b linkcheck -D nb_execution_mode=off docs docs/_build/linkcheck
 
 clean:  ## Remove the environment and everything built
-	rm -rf .venv build docs/_build docs/jupyter_execute out
+	rm -rf .venv .pytest_cache build docs/_build docs/jupyter_execute out
 
 $(INSTALLED): $(SET_UP)
 	sh tools/set_up.sh stan,dev,peers

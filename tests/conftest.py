@@ -1,5 +1,6 @@
 """Full corpora, what should be the same in two of them, and a CmdStan that compiles in no time."""
 
+import os
 import shutil
 import sys
 from dataclasses import fields
@@ -7,9 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import stan_compiler
 from bnpzoo import Corpus
 from bnpzoo.zoo.corpus.associations import Associations
 from scipy import sparse
+
+
+def pytest_configure(config):
+    """Let all Stan programs of the tests share one header."""
+    os.environ.update(stan_compiler.environment(config.cache.mkdir("stan-header")))
 
 
 @pytest.fixture(scope="session")
