@@ -1,0 +1,31 @@
+"""Parts of a sweep that share nothing, in threads: as many as the environment variable BNPZOO_THREADS says.
+
+How a sweep is cut into parts depends on the corpus alone, and each part has a generator of its own, so that
+the bits do not depend on the number of threads.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+
+def parts_of(ptr: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
+    """Cut rows into parts, first and end of each; a row costs as much as a token."""
+    cost = ptr + np.arange(ptr.size)
+    cuts = np.searchsorted(cost, np.linspace(0, cost[-1], n_parts + 1)).clip(0, ptr.size - 1).tolist()
+    return list(pairwise(cuts))
+
+
+def in_threads(function: Callable[..., Any], *parts: Any) -> None:
+    """Call a function that holds no lock on the arguments of each part."""
+    n_threads = int(os.environ.get("BNPZOO_THREADS", "1"))
+    if n_threads == 1 or len(parts[0]) == 1:
+        for arguments in zip(*parts, strict=True):
+            function(*arguments)
+        return
+    with ThreadPoolExecutor(n_threads) as threads:
+        list(threads.map(function, *parts))
