@@ -15,6 +15,7 @@ from typing import Any
 
 import bnpzoo
 import numpy as np
+from bnpzoo.kernels.toolbox.threads import threads_a_sweep
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference.convergence import ess, rhat
 
@@ -26,21 +27,111 @@ VARIANTS = ("sparse", "blocked")
 
 
 def zipf_corpus(n_tokens: int, seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Corpus of documents of `LENGTH` tokens and eight topics or so, and the topics of its tokens.
+    """Corpus of documents of `LENGTH` tokens and about five topics, and the topics of its tokens.
 
-    Words of a topic are Dirichlet about Zipf's law, and so are those of all topics together.
+    Words follow Zipf's law once the first hundred are left out, as stop words are; those of a topic are
+    Dirichlet about it.
     """
     rng = np.random.default_rng(seed)
-    zipf = 1.0 / np.arange(1, N_WORDS + 1)
+    zipf = 1.0 / np.arange(101, N_WORDS + 101)
     zipf /= zipf.sum()
     n_documents = n_tokens // LENGTH
-    theta = rng.standard_gamma(0.02, (n_documents, N_TOPICS)) + 1e-12
+    theta = rng.standard_gamma(0.01, (n_documents, N_TOPICS)) + 1e-12
     running = np.cumsum(theta, axis=1)
     u = rng.random((n_documents, LENGTH)) * running[:, -1:]
     z = np.concatenate([np.searchsorted(row, points) for row, points in zip(running, u, strict=True)])
     words = np.empty(z.size, np.int32)
     by_topic = np.split(np.argsort(z, kind="stable"), np.cumsum(np.bincount(z, minlength=N_TOPICS))[:-1])
     for tokens in by_topic:
-        phi = np.cumsum(rng.standard_gamma(1000.0 * zipf))
+        phi = np.cumsum(rng.standard_gamma(300.0 * zipf))
         words[tokens] = np.searchsorted(phi, rng.random(tokens.size) * phi[-1])
     return bnpzoo.Corpus(words, np.arange(0, z.size + 1, LENGTH), n_words=N_WORDS), z
+
+
+class Sweeper:
+    """A chain of one variant of `lda` on a corpus, from the topics that made it."""
+
+    def __init__(self, corpus: Any, z: np.ndarray, variant: str):
+        self.model = bnpzoo.get("lda", n_topics=N_TOPICS, alpha=ALPHA, eta=ETA)
+        self.kernel, self.rng = self.model.kernel(variant), np.random.default_rng(1)
+        latents = {"z": z, "alpha": np.array(ALPHA), "eta": np.array(ETA)}
+        self.state = self.kernel.load(latents, corpus, self.model)
+        self.n_tokens = corpus.n_tokens
+        self.seconds()
+
+    def seconds(self) -> tuple[float, float]:
+        """Sweep once; return CPU and wall seconds."""
+        cpu, wall = time.process_time(), time.perf_counter()
+        self.state = self.kernel.step(self.rng, self.state)
+        return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def speed(n_tokens: int, sweeps: int) -> None:
+    """Tokens per CPU-second of each variant in one thread; sweeps take turns, so that noise hits both."""
+    corpus, z = zipf_corpus(n_tokens)
+    chains = {variant: Sweeper(corpus, z, variant) for variant in VARIANTS}
+    found = {variant: [] for variant in VARIANTS}
+    for _ in range(sweeps):
+        for variant, chain in chains.items():
+            found[variant].append(n_tokens / chain.seconds()[0] / 1e6)
+    n_blocks = len(chains["blocked"].state.topics.share)
+    for variant, speeds in found.items():
+        print(f"{variant}: {np.median(speeds):.2f} million tokens per CPU-second, best {max(speeds):.2f}")
+    print(f"{n_tokens:,} tokens, {n_blocks} blocks, {sweeps} sweeps each, {conditions()}")
+
+
+def threads(n_tokens: int, sweeps: int) -> None:
+    """Wall time of blocked sweeps in one thread and in two, which take turns."""
+    corpus, z = zipf_corpus(n_tokens)
+    chain, found = Sweeper(corpus, z, "blocked"), {1: [], 2: []}
+    for _ in range(sweeps):
+        for n_threads, seconds in found.items():
+            with threads_a_sweep(n_threads):
+                seconds.append(chain.seconds())
+    cpu, wall = ({n: np.median([pair[i] for pair in pairs]) for n, pairs in found.items()} for i in (0, 1))
+    print(f"two threads: {wall[1] / wall[2]:.2f} times one in wall time, {cpu[2] / cpu[1]:.2f} in CPU time")
+    print(f"one thread has {cpu[1] / wall[1]:.2f} of a core, two {cpu[2] / wall[2]:.2f}; {conditions()}")
+
+
+def mixing(draws: int, chains: int = 4) -> None:
+    """ESS of global quantities per CPU-second, on 20,000 tokens simulated from the model."""
+    model = bnpzoo.get("lda", n_topics=10)
+    design = Design(np.full(400, 50), 1000)
+    corpus = model.replaced(alpha=0.2, eta=0.05).simulate(design, np.random.default_rng(0)).corpus
+    for variant in VARIANTS:
+        fit = bnpzoo.sample(
+            model, corpus, variant=variant, chains=chains, tune=draws // 4, draws=draws, workers=1, seed=1
+        )
+        seconds = float(fit["sample_stats"]["seconds"].sum())
+        for name in ("log_joint", "log_likelihood", "alpha", "eta"):
+            values = fit["posterior"][name].to_numpy()
+            size = ess(values)
+            print(
+                f"{variant:8} {name:15} mean {values.mean():.5g} R-hat {rhat([values]):.3f} ESS {size:.0f}: "
+                f"{size / values.size:.4f} a sweep, {size / seconds:.1f} a second"
+            )
+    print(conditions())
+
+
+def conditions() -> str:
+    """Say what else the figures depend on."""
+    return f"{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tokens", type=int, default=10_000_000)
+    parser.add_argument("--sweeps", type=int, default=7)
+    parser.add_argument("--draws", type=int, default=4000)
+    parser.add_argument("--parts", nargs="*", default=["speed", "threads", "mixing"])
+    options = parser.parse_args()
+    if "speed" in options.parts:
+        speed(options.tokens, options.sweeps)
+    if "threads" in options.parts:
+        threads(options.tokens, options.sweeps)
+    if "mixing" in options.parts:
+        mixing(options.draws)
+
+
+if __name__ == "__main__":
+    main()

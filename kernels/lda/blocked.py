@@ -27,15 +27,15 @@ import numpy as np
 from ..toolbox.dirichlet import DirichletTopics, counted, move_in_list
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import dirichlet
-from ..toolbox.sides import Tokens, check_side, enter_document, finish_pass, join_document, move_topics
+from ..toolbox.sides import Tokens, check_side, finish_pass, join_document, move_topics
 from ..toolbox.sides import scratch as empty_scratch
 from ..toolbox.smoothing import update_smoothing
 from ..toolbox.sweeps import finish_sweep
 from ..toolbox.threads import in_threads, parts_of
 from ..toolbox.token_pass import RECOUNT_AFTER, find_in_smooth_part
 
-FEWEST_BLOCKS, MOST_BLOCKS = 3, 16
-TOKENS_OF_CELL = 65_536
+FEWEST_BLOCKS, MOST_BLOCKS = 2, 16
+TOKENS_OF_CELL = 131_072
 """About as many, where that makes neither fewer blocks nor more."""
 
 
@@ -119,11 +119,46 @@ def draw_shares(rng, topics):
 
 
 @borrowing_kernel
-def weigh(level, prior, scratch, k, mass):
-    """Bring the coefficient of topic `k` up to date; return `mass`, the sum of all, with this change."""
-    mass -= scratch.coefficient[k]
-    scratch.coefficient[k] = (prior[k] + scratch.doc_count[k]) * level[k]
-    return mass + scratch.coefficient[k]
+def weigh_all(level, prior, scratch):
+    """Fill in the coefficients ``prior_k level_k`` of all topics between documents; return their sum."""
+    mass = 0.0
+    for k in range(level.size):
+        scratch.coefficient[k] = prior[k] * level[k]
+        mass += scratch.coefficient[k]
+    return mass
+
+
+@borrowing_kernel
+def enter(tokens, level, prior, scratch, d, mass):
+    """Count the topics of document `d` into the scratch, which has room for one more than there can be.
+
+    Returns how many there are, and the mass.
+    """
+    n_doc_topics = 0
+    for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
+        k = tokens.topic[i]
+        if k >= 0:  # no processor would guess whether a topic is new here: so it is written, and may be again
+            scratch.doc_topics[n_doc_topics] = k
+            n_doc_topics += scratch.doc_count[k] == 0
+            scratch.doc_count[k] += 1
+    for m in range(n_doc_topics):
+        k = scratch.doc_topics[m]
+        scratch.is_doc_topic[k] = True
+        scratch.coefficient[k] = (prior[k] + scratch.doc_count[k]) * level[k]
+        mass += scratch.doc_count[k] * level[k]
+    return n_doc_topics, mass
+
+
+@borrowing_kernel
+def leave(level, prior, scratch, n_doc_topics, mass):
+    """Zero the document's counts in the scratch; return the mass without them."""
+    for m in range(n_doc_topics):
+        k = scratch.doc_topics[m]
+        mass -= scratch.doc_count[k] * level[k]
+        scratch.coefficient[k] = prior[k] * level[k]
+        scratch.doc_count[k] = 0
+        scratch.is_doc_topic[k] = False
+    return mass
 
 
 @borrowing_kernel
@@ -184,7 +219,7 @@ def step(rng, tokens, topics, level, share, block_total, smoothing, prior, scrat
             scratch.doc_topics,
             n_doc_topics,
             scratch.is_doc_topic,
-            coefficient.size,
+            level.size,
         )
         while new_entry < length and listed_topic[start + new_entry] != new:
             new_entry += 1
@@ -201,8 +236,9 @@ def step(rng, tokens, topics, level, share, block_total, smoothing, prior, scrat
     block_total[new] += 1
     doc_count[new] += 1
     level[new] = share[new] / (block_total[new] + smoothing)
-    mass = weigh(level, prior, scratch, new, mass_without)
-    return join_document(scratch, new, n_doc_topics), mass
+    kept = coefficient[new]
+    coefficient[new] = (prior[new] + doc_count[new]) * level[new]
+    return join_document(scratch, new, n_doc_topics), mass_without + (coefficient[new] - kept)
 
 
 @kernel
@@ -212,36 +248,27 @@ def cell_pass(rng, tokens, documents, topics, scratch, shard, block):
     The documents all have one prior.
     """
     cells, prior = topics.cells, documents.prior[0]
+    j, end = cells.cell_ptr[shard, block], cells.cell_ptr[shard, block + 1]
+    if j == end:
+        return
     share, block_total = topics.share[block], topics.block_total[block]
     smoothing = topics.eta[0] * (cells.word_ptr[block + 1] - cells.word_ptr[block])
     level = share / (block_total + smoothing)
     recount_after = max(RECOUNT_AFTER, level.size)
-    j, end = cells.cell_ptr[shard, block], cells.cell_ptr[shard, block + 1]
     d, recount_at, mass = cells.document_ptr[shard], j, 0.0
     while j < end:
         if j >= recount_at:
-            recount_at, mass = j + recount_after, 0.0
-            scratch.coefficient[:] = 0.0
-            for k in range(level.size):
-                mass = weigh(level, prior, scratch, k, mass)
+            recount_at, mass = j + recount_after, weigh_all(level, prior, scratch)
         while tokens.doc_ptr[d + 1] <= cells.order[j]:
             d += 1
-        n_doc_topics = enter_document(tokens, scratch, d)
-        for m in range(n_doc_topics):
-            k = scratch.doc_topics[m]
-            scratch.is_doc_topic[k] = True
-            mass = weigh(level, prior, scratch, k, mass)
+        n_doc_topics, mass = enter(tokens, level, prior, scratch, d, mass)
         while j < end and cells.order[j] < tokens.doc_ptr[d + 1]:
             n_doc_topics, mass = step(
                 rng, tokens, topics, level, share, block_total, smoothing, prior, scratch,
                 cells.order[j], n_doc_topics, mass,
             )  # fmt: skip
             j += 1
-        for m in range(n_doc_topics):
-            k = scratch.doc_topics[m]
-            scratch.doc_count[k] = 0
-            scratch.is_doc_topic[k] = False
-            mass = weigh(level, prior, scratch, k, mass)
+        mass = leave(level, prior, scratch, n_doc_topics, mass)
 
 
 def diagonals(n_blocks: int) -> list[list[tuple[int, int]]]:
@@ -256,7 +283,7 @@ def blocked_sweep(rng: np.random.Generator, state: Any) -> bool:
 
     def sweep_cell(seed: int, cell: tuple[int, int]) -> None:
         own = np.random.Generator(np.random.PCG64(seed))
-        cell_pass(own, tokens, documents, topics, empty_scratch(n_topics), *cell)
+        cell_pass(own, tokens, documents, topics, empty_scratch(n_topics + 1), *cell)
 
     draw_shares(rng, topics)
     for diagonal in diagonals(n_blocks):

@@ -5,8 +5,9 @@ the bits do not depend on the number of threads.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -29,3 +30,18 @@ def in_threads(function: Callable[..., Any], *parts: Any) -> None:
         return
     with ThreadPoolExecutor(n_threads) as threads:
         list(threads.map(function, *parts))
+
+
+@contextmanager
+def threads_a_sweep(n_threads: int | None) -> Iterator[None]:
+    """Let sweeps have so many threads meanwhile; None leaves it at what the environment says."""
+    before = os.environ.get("BNPZOO_THREADS")
+    if n_threads is not None:
+        os.environ["BNPZOO_THREADS"] = str(n_threads)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("BNPZOO_THREADS", None)
+        else:
+            os.environ["BNPZOO_THREADS"] = before

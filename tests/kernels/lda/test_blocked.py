@@ -52,7 +52,7 @@ class Sampler:
             tokens, documents, topics = self.load(z)
             topics.share[:] = share
             for shard, block in cells:
-                working = self.sides.scratch(N_TOPICS)
+                working = self.sides.scratch(N_TOPICS + 1)
                 self.blocked.cell_pass(generator, tokens, documents, topics, working, shard, block)
             return index[tuple(tokens.topic)]
 
@@ -157,6 +157,7 @@ def zipf_corpus(n_documents=400, length=40, n_words=500):
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_threads_do_not_change_a_bit(monkeypatch, symmetric):
+    monkeypatch.setattr(compiled, "TOKENS_OF_CELL", 400)
     corpus, ends = zipf_corpus(), []
     model = get("lda", n_topics=7, symmetric=symmetric)
     kernel = model.kernel("blocked")
@@ -164,6 +165,7 @@ def test_threads_do_not_change_a_bit(monkeypatch, symmetric):
         monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
         rng = np.random.default_rng(1)
         state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+        assert len(state.topics.share) == 6
         for _ in range(4):
             state = kernel.step(rng, state)
             kernel.check(state)
@@ -186,7 +188,9 @@ def test_compiled_cells_draw_what_plain_ones_draw():
     np.testing.assert_array_equal(*found)
 
 
-def test_cells_have_about_as_many_tokens_each():
+@pytest.mark.parametrize("n_blocks", [2, 4])
+def test_cells_have_about_as_many_tokens_each(monkeypatch, n_blocks):
+    monkeypatch.setattr(compiled, "FEWEST_BLOCKS", n_blocks)
     corpus = zipf_corpus()
     model = get("lda", n_topics=3)
     cells = (
@@ -195,6 +199,7 @@ def test_cells_have_about_as_many_tokens_each():
         .topics.cells
     )
     sizes = np.diff(cells.cell_ptr, axis=1)
+    assert sizes.shape == (n_blocks, n_blocks)
     assert sizes.sum() == corpus.n_tokens
     assert sizes.max() < 1.25 * sizes.mean()
     np.testing.assert_array_equal(np.sort(cells.order), np.arange(corpus.n_tokens))
