@@ -1,20 +1,24 @@
 """Sweeps in blocks against the sparse sweep: speed out of cache, what a second thread gains, and mixing.
 
-    python -m benchmarks.scale [--tokens 10000000] [--parts speed threads mixing]
+    python -m benchmarks.scale [--tokens 10000000] [--parts speed threads model mixing]
 
 ``speed``: million tokens per CPU-second of one thread, `lda` with all hyperparameters fixed, on a synthetic
 corpus of `N_WORDS` words by Zipf's law, from the topics that made it. ``threads``: wall time of the same
-sweeps in one thread and in two. ``mixing``: effective sample size of global quantities per CPU-second, all
-hyperparameters sampled, on a simulated corpus on which chains meet. Prints what it finds.
+sweeps in one thread and in two. ``model``: what more threads would gain if the time of a cell went by its
+tokens, and memory were as fast for many as for one. ``mixing``: effective sample size of global quantities
+per CPU-second, all hyperparameters sampled, on a simulated corpus on which chains meet. Prints what it finds.
 """
 
 import argparse
 import os
 import time
 from typing import Any
+from unittest.mock import patch
 
 import bnpzoo
 import numpy as np
+from bnpzoo.kernels.lda import blocked
+from bnpzoo.kernels.toolbox.sweeps import finish_sweep
 from bnpzoo.kernels.toolbox.threads import threads_a_sweep
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference.convergence import ess, rhat
@@ -93,14 +97,58 @@ def threads(n_tokens: int, sweeps: int) -> None:
     print(f"one thread has {cpu[1] / wall[1]:.2f} of a core, two {cpu[2] / wall[2]:.2f}; {conditions()}")
 
 
+def model(n_tokens: int, sweeps: int) -> None:
+    """Predicted gain of 2 to 16 threads, hyperparameters fixed and sampled."""
+    corpus, z = zipf_corpus(n_tokens)
+    for n_blocks in (8, 16):
+        with patch.object(blocked, "FEWEST_BLOCKS", n_blocks):
+            chain = Sweeper(corpus, z, "blocked")
+        whole = np.median([chain.seconds()[0] for _ in range(sweeps)])
+        sizes = np.diff(chain.state.topics.cells.cell_ptr, axis=1)
+        print(f"{n_blocks} blocks: {n_tokens / whole / 1e6:.2f} million tokens per CPU-second")
+        for name, priors in {"fixed": (0.0, 0.0), "sampled": (1.0, 1.0)}.items():
+            serial = serial_seconds(chain, np.array(priors))
+            in_cells = whole - serial_seconds(chain, np.zeros(2))
+            gains = [
+                (serial + in_cells) / (serial + in_cells * longest(sizes, n) / n_tokens)
+                for n in (2, 4, 8, 16)[: 2 + n_blocks // 8]
+            ]
+            print(
+                f"  hyperparameters {name}: serial {serial:.3f} s of {whole:.2f}; predicted",
+                *np.round(gains, 2),
+            )
+    print(conditions())
+
+
+def serial_seconds(chain: Sweeper, prior: np.ndarray) -> float:
+    """CPU seconds of what is not in cells, with hyperparameters under `prior`."""
+    tokens, documents, topics, scratch = chain.state
+    sides = documents._replace(alpha_prior=prior), topics._replace(eta_prior=prior)
+    started = time.process_time()
+    blocked.draw_shares(chain.rng, topics)
+    finish_sweep(chain.rng, tokens, *sides, scratch)
+    return time.process_time() - started
+
+
+def longest(sizes: np.ndarray, n_threads: int) -> int:
+    """Tokens of the busiest thread, summed over diagonals, where each thread takes the next cell."""
+    out = 0
+    for diagonal in blocked.diagonals(len(sizes)):
+        busy = np.zeros(n_threads, np.int64)
+        for cell in diagonal:
+            busy[np.argmin(busy)] += sizes[cell]
+        out += int(busy.max())
+    return out
+
+
 def mixing(draws: int, chains: int = 4) -> None:
     """ESS of global quantities per CPU-second, on 20,000 tokens simulated from the model."""
-    model = bnpzoo.get("lda", n_topics=10)
+    lda = bnpzoo.get("lda", n_topics=10)
     design = Design(np.full(400, 50), 1000)
-    corpus = model.replaced(alpha=0.2, eta=0.05).simulate(design, np.random.default_rng(0)).corpus
+    corpus = lda.replaced(alpha=0.2, eta=0.05).simulate(design, np.random.default_rng(0)).corpus
     for variant in VARIANTS:
         fit = bnpzoo.sample(
-            model, corpus, variant=variant, chains=chains, tune=draws // 4, draws=draws, workers=1, seed=1
+            lda, corpus, variant=variant, chains=chains, tune=draws // 4, draws=draws, workers=1, seed=1
         )
         seconds = float(fit["sample_stats"]["seconds"].sum())
         for name in ("log_joint", "log_likelihood", "alpha", "eta"):
@@ -123,12 +171,14 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=10_000_000)
     parser.add_argument("--sweeps", type=int, default=7)
     parser.add_argument("--draws", type=int, default=4000)
-    parser.add_argument("--parts", nargs="*", default=["speed", "threads", "mixing"])
+    parser.add_argument("--parts", nargs="*", default=["speed", "threads", "model", "mixing"])
     options = parser.parse_args()
     if "speed" in options.parts:
         speed(options.tokens, options.sweeps)
     if "threads" in options.parts:
         threads(options.tokens, options.sweeps)
+    if "model" in options.parts:
+        model(options.tokens, options.sweeps)
     if "mixing" in options.parts:
         mixing(options.draws)
 

@@ -5,15 +5,16 @@ The words are cut into blocks V_b. A topic phi ~ Dir(eta) of all words is the sa
     rho_k ~ Dir(eta |V_1|, …, eta |V_B|),      phi_kw = rho_kb psi_kw,      psi_kb ~ Dir(eta) on V_b
 
 with all of these independent, so that given topics of tokens rho_k ~ Dir(eta |V_b| + n_kb), where n_kb counts
-the tokens of topic k in block b. A sweep draws the *shares* rho, and moves the tokens given these, theta and
-psi integrated out. The topic of a token of word w of block b has the conditional
+the tokens of topic k in block b. The *shares* rho are drawn, and tokens move given these, theta and psi
+integrated out. The topic of a token of word w of block b has the conditional
 
     (prior_k + n_dk) rho_kb (n_kw + eta) / (n_kb + eta |V_b|)
 
 which looks at its document and at its block, and at nothing else. A *cell* is a shard of the documents times
 a block of the words. Cells that have neither in common touch no common count: a sweep goes through B
-diagonals, on each of which B cells can be swept at once. Whatever order these are in, the result is that of a
-Gibbs sweep, without a stale count. Afterwards rho is forgotten, and hyperparameters move given topics alone.
+diagonals, draws the shares before each, and sweeps its B cells at once. Whatever order these are in, the
+result is that of Gibbs steps, without a stale count. Afterwards rho is forgotten, and hyperparameters move
+given topics alone.
 
 With one block nothing is drawn, and topics are integrated out as a whole; with a block a word the topics are
 drawn (Magnusson et al. 2018; Terenin et al. 2020). Each cell has a generator of its own.
@@ -72,7 +73,7 @@ class BlockedTopics(NamedTuple):
     block_total : int64 (B, K)
         Tokens of each topic in each block, n_kb.
     share : float64 (B, K)
-        rho, as the last sweep drew it; every sweep draws it anew.
+        rho, as it was last drawn; every sweep draws it anew.
     cells : Cells
     """
 
@@ -277,7 +278,7 @@ def diagonals(n_blocks: int) -> list[list[tuple[int, int]]]:
 
 
 def blocked_sweep(rng: np.random.Generator, state: Any) -> bool:
-    """One sweep: shares, tokens, then the moves of both sides. Mutates `state`; gets through."""
+    """One sweep: shares and tokens, then the moves of both sides. Mutates `state`; gets through."""
     tokens, documents, topics, scratch = state
     n_blocks, n_topics = topics.share.shape
 
@@ -285,8 +286,8 @@ def blocked_sweep(rng: np.random.Generator, state: Any) -> bool:
         own = np.random.Generator(np.random.PCG64(seed))
         cell_pass(own, tokens, documents, topics, empty_scratch(n_topics + 1), *cell)
 
-    draw_shares(rng, topics)
     for diagonal in diagonals(n_blocks):
+        draw_shares(rng, topics)
         in_threads(sweep_cell, rng.integers(2**63, size=n_blocks).tolist(), diagonal)
     topics.total[:] = topics.block_total.sum(axis=0)
     finish_sweep(rng, tokens, documents, topics, scratch)

@@ -153,9 +153,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _blocked(
         "shares-stale",
-        "    draw_shares(rng, topics)\n",
-        "    if np.ptp(topics.share) == 0.0:\n        draw_shares(rng, topics)\n",
-        "shares are drawn by the first sweep and stay as they are",
+        "        draw_shares(rng, topics)\n",
+        "        if np.ptp(topics.share) == 0.0:\n            draw_shares(rng, topics)\n",
+        "shares are drawn once and stay as they are",
     ),
     _blocked(
         "shares-of-prior",
