@@ -27,7 +27,7 @@ from .speed import processor
 
 N_WORDS, N_TOPICS, LENGTH = 90_000, 500, 100
 ALPHA, ETA = 0.1, 0.01
-VARIANTS = ("sparse", "blocked")
+VARIANTS = ("sparse", "parallel")
 
 
 def zipf_corpus(n_tokens: int, seed: int = 0) -> tuple[Any, np.ndarray]:
@@ -78,7 +78,7 @@ def speed(n_tokens: int, sweeps: int) -> None:
     for _ in range(sweeps):
         for variant, chain in chains.items():
             found[variant].append(n_tokens / chain.seconds()[0] / 1e6)
-    n_blocks = len(chains["blocked"].state.topics.share)
+    n_blocks = len(chains["parallel"].state.topics.share)
     for variant, speeds in found.items():
         print(f"{variant}: {np.median(speeds):.2f} million tokens per CPU-second, best {max(speeds):.2f}")
     print(f"{n_tokens:,} tokens, {n_blocks} blocks, {sweeps} sweeps each, {conditions()}")
@@ -87,7 +87,7 @@ def speed(n_tokens: int, sweeps: int) -> None:
 def threads(n_tokens: int, sweeps: int) -> None:
     """Wall time of blocked sweeps in one thread and in two, which take turns."""
     corpus, z = zipf_corpus(n_tokens)
-    chain, found = Sweeper(corpus, z, "blocked"), {1: [], 2: []}
+    chain, found = Sweeper(corpus, z, "parallel"), {1: [], 2: []}
     for _ in range(sweeps):
         for n_threads, seconds in found.items():
             with threads_a_sweep(n_threads):
@@ -102,7 +102,7 @@ def model(n_tokens: int, sweeps: int) -> None:
     corpus, z = zipf_corpus(n_tokens)
     for n_blocks in (8, 16):
         with patch.object(blocked, "FEWEST_BLOCKS", n_blocks):
-            chain = Sweeper(corpus, z, "blocked")
+            chain = Sweeper(corpus, z, "parallel")
         whole = np.median([chain.seconds()[0] for _ in range(sweeps)])
         sizes = np.diff(chain.state.topics.cells.cell_ptr, axis=1)
         print(f"{n_blocks} blocks: {n_tokens / whole / 1e6:.2f} million tokens per CPU-second")

@@ -75,7 +75,7 @@ def fit(
         int | None,
         typer.Option(
             min=1,
-            help="Threads inside a sweep, for the variants blocked and parallel; the draws stay the same. "
+            help="Threads within a sweep of the variants that are called parallel; the draws stay the same. "
             "Default: BNPZOO_THREADS, or 1.",
             show_default=False,
         ),

@@ -164,7 +164,7 @@ def test_threads_of_a_sweep_change_no_draw(run, corpus_file, tmp_path, monkeypat
     fits = []
     for threads in ((), ("--threads", 1), ("--threads", 2)):
         out = tmp_path / f"{len(fits)}.nc"
-        run("fit", "lda", corpus_file, *FAST, "--variant", "blocked", *threads, "--out", out)
+        run("fit", "lda", corpus_file, *FAST, "--variant", "parallel", *threads, "--out", out)
         fits.append(load(out)["posterior"].to_dataset())
     assert all(fits[0].identical(fit) for fit in fits[1:])
     assert os.environ["BNPZOO_THREADS"] == "3"

@@ -12,7 +12,7 @@ from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, La
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.lda import reference
-from ..families.lda.blocked import BLOCKED, with_blocks
+from ..families.lda.blocked import IN_BLOCKS, with_blocks
 from ..families.lda.family import LdaFamily
 from ..families.lda.seeded import Seeded
 from ..families.topic_sides import FIXED_TOPIC_SIDES
@@ -133,7 +133,7 @@ class Lda(LdaFamily):
         """See `Model.kernels_in`; symmetric Dirichlet topics can also be swept in blocks."""
         found = super().kernels_in(room)
         if type(self.topics) is Dirichlet:
-            found["blocked"] = with_blocks(room, self._kernel(room, BLOCKED))
+            found["parallel"] = with_blocks(room, self._kernel(room, IN_BLOCKS))
         return found
 
     def _alpha_of(self, vector: np.ndarray) -> np.ndarray:

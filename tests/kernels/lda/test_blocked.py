@@ -160,7 +160,7 @@ def test_threads_do_not_change_a_bit(monkeypatch, symmetric):
     monkeypatch.setattr(compiled, "TOKENS_OF_CELL", 400)
     corpus, ends = zipf_corpus(), []
     model = get("lda", n_topics=7, symmetric=symmetric)
-    kernel = model.kernel("blocked")
+    kernel = model.kernel("parallel")
     for n_threads in (1, 2, 4):
         monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
         rng = np.random.default_rng(1)
@@ -180,7 +180,7 @@ def test_compiled_cells_draw_what_plain_ones_draw():
     latents, corpus = model.simulate(Design(np.full(30, 12), 20), np.random.default_rng(2))
     found = []
     for room in (load_room(), load_room(PLAIN_PYTHON)):
-        kernel = model.kernels_in(room)["blocked"]
+        kernel = model.kernels_in(room)["parallel"]
         rng, state = np.random.default_rng(3), kernel.load(latents, corpus, model)
         for _ in range(3):
             state = kernel.step(rng, state)
@@ -194,7 +194,7 @@ def test_cells_have_about_as_many_tokens_each(monkeypatch, n_blocks):
     corpus = zipf_corpus()
     model = get("lda", n_topics=3)
     cells = (
-        model.kernel("blocked")
+        model.kernel("parallel")
         .load(model.initial_latents(corpus, np.random.default_rng(0)), corpus, model)
         .topics.cells
     )
@@ -208,7 +208,7 @@ def test_cells_have_about_as_many_tokens_each(monkeypatch, n_blocks):
 def test_blocks_without_words_and_shards_without_documents_are_passed_over():
     corpus = Corpus([0, 0, 0], [0, 0, 3], n_words=1)
     model = get("lda", n_topics=3)
-    kernel, rng = model.kernel("blocked"), np.random.default_rng(0)
+    kernel, rng = model.kernel("parallel"), np.random.default_rng(0)
     state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
     for _ in range(20):
         state = kernel.step(rng, state)
@@ -219,7 +219,7 @@ def test_blocks_without_words_and_shards_without_documents_are_passed_over():
 def test_a_statistic_that_is_off_is_seen(spoil):
     corpus = zipf_corpus(30)
     model = get("lda", n_topics=3)
-    kernel, rng = model.kernel("blocked"), np.random.default_rng(0)
+    kernel, rng = model.kernel("parallel"), np.random.default_rng(0)
     state = kernel.step(rng, kernel.load(model.initial_latents(corpus, rng), corpus, model))
     kernel.check(state)
     getattr(state.topics, spoil).flat[0] += 1
@@ -229,4 +229,4 @@ def test_a_statistic_that_is_off_is_seen(spoil):
 
 @pytest.mark.parametrize("topics", ["pitman-yor", "seeded", "belief-network"])
 def test_other_topics_are_not_swept_in_blocks(topics):
-    assert "blocked" not in get("lda", topics=topics).kernels
+    assert "parallel" not in get("lda", topics=topics).kernels

@@ -11,20 +11,20 @@ from ...corpus import Corpus
 from ..topics import Sampler
 
 
-def _in_blocks(room: Room) -> Callable[..., bool]:
+def _blocked(room: Room) -> Callable[..., bool]:
     return room(blocked).blocked_sweep
 
 
-BLOCKED = Sampler(
+IN_BLOCKS = Sampler(
     "shares of blocks of words are drawn; parts in parallel threads, as BNPZOO_THREADS says",
-    _in_blocks,
+    _blocked,
     token_step="augmented",
     opens_topics=False,
 )
 
 
 def with_blocks(room: Room, kernel: Kernel) -> Kernel:
-    """Make a kernel of `Dirichlet` topics load these with the blocks that `BLOCKED` asks for."""
+    """Make a kernel of `Dirichlet` topics load these with the blocks that `IN_BLOCKS` asks for."""
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> State:
         state = kernel.load(latents, corpus, model)
