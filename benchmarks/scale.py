@@ -125,7 +125,8 @@ def serial_seconds(chain: Sweeper, prior: np.ndarray) -> float:
     tokens, documents, topics, scratch = chain.state
     sides = documents._replace(alpha_prior=prior), topics._replace(eta_prior=prior)
     started = time.process_time()
-    blocked.draw_shares(chain.rng, topics)
+    for _ in range(len(topics.share)):
+        blocked.draw_shares(chain.rng, topics)
     finish_sweep(chain.rng, tokens, *sides, scratch)
     return time.process_time() - started
 
