@@ -143,9 +143,9 @@ def longest(sizes: np.ndarray, n_threads: int) -> int:
 
 
 def mixing(draws: int, chains: int = 4) -> None:
-    """ESS of global quantities per CPU-second, on 100,000 tokens simulated from the model."""
+    """ESS of global quantities per CPU-second, on 20,000 tokens simulated from the model."""
     lda = bnpzoo.get("lda", n_topics=10)
-    design = Design(np.full(2000, 50), 1000)
+    design = Design(np.full(400, 50), 1000)
     corpus = lda.replaced(alpha=0.2, eta=0.05).simulate(design, np.random.default_rng(0)).corpus
     for variant in VARIANTS:
         fit = bnpzoo.sample(
@@ -171,7 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tokens", type=int, default=10_000_000)
     parser.add_argument("--sweeps", type=int, default=7)
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--parts", nargs="*", default=["speed", "threads", "model", "mixing"])
     options = parser.parse_args()
     if "speed" in options.parts:
