@@ -71,6 +71,15 @@ def fit(
     tune: Annotated[int, typer.Option(min=0, help="Sweeps of each chain that are thrown away.")] = 500,
     draws: Annotated[int, typer.Option(min=1, help="Draws of each chain that are kept.")] = 500,
     thin: Annotated[int, typer.Option(min=1, help="Sweeps for each draw that is kept.")] = 1,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Threads within a sweep of the variants that are called parallel; the draws stay the same. "
+            "Default: BNPZOO_THREADS, or 1.",
+            show_default=False,
+        ),
+    ] = None,
     truncation: Annotated[
         int | None, typer.Option(min=2, help="Most topics that numpyro, stan and vi may use.")
     ] = None,
@@ -115,6 +124,7 @@ def fit(
     """
     from ..diagnostics.compare import compare, labelled
     from ..diagnostics.heldout import document_completion, posterior_predictives
+    from ..kernels.toolbox.threads import threads_a_sweep
     from ..zoo.files import check_writable
     from ..zoo.formats import is_text
     from ..zoo.inference import check, expected_size, held_signals, sample
@@ -136,7 +146,7 @@ def fit(
     announce(model, corpus)
     if out_file is None:
         say("The draws will not be kept, only their summary printed: there is no --out.", "yellow", err)
-    with held_signals():
+    with held_signals(), threads_a_sweep(threads):
         try:
             tree = sample(
                 model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin,

@@ -12,10 +12,6 @@ default) either.
 """
 
 import math
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +20,7 @@ from ..toolbox.jit import kernel
 from ..toolbox.random import log_gamma_variate
 from ..toolbox.shapes import prior_shapes
 from ..toolbox.sweeps import finish_sweep
+from ..toolbox.threads import in_threads, parts_of
 
 MOST_PARTS, TOKENS_OF_PART = 16, 2048
 
@@ -107,24 +104,6 @@ def list_words(tokens, topics, first, end):
                 topics.listed_count[j] = 0
                 topics.n_listed[w] += 1
             topics.listed_count[j] += 1
-
-
-def parts_of(ptr: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
-    """Cut rows into parts, first and end of each; a row costs as much as a token."""
-    cost = ptr + np.arange(ptr.size)
-    cuts = np.searchsorted(cost, np.linspace(0, cost[-1], n_parts + 1)).clip(0, ptr.size - 1).tolist()
-    return list(pairwise(cuts))
-
-
-def in_threads(function: Callable[..., Any], *parts: Any) -> None:
-    """Call a function that holds no lock on the arguments of each part."""
-    n_threads = int(os.environ.get("BNPZOO_THREADS", "1"))
-    if n_threads == 1 or len(parts[0]) == 1:
-        for arguments in zip(*parts, strict=True):
-            function(*arguments)
-        return
-    with ThreadPoolExecutor(n_threads) as threads:
-        list(threads.map(function, *parts))
 
 
 def parallel_sweep(rng: np.random.Generator, state: Any) -> bool:

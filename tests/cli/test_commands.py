@@ -1,6 +1,7 @@
 """Every command: what it prints, what it writes, and what its exit code says."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -156,6 +157,17 @@ def test_fit_resumes_to_the_same_draws(run, corpus_file, tmp_path):
     assert run(*arguments, tmp_path / "b.nc").exit_code == 2
     assert run(*arguments, tmp_path / "b.nc", "--resume").exit_code == 0
     assert load(tmp_path / "a.nc")["posterior"].equals(load(tmp_path / "b.nc")["posterior"])
+
+
+def test_threads_of_a_sweep_change_no_draw(run, corpus_file, tmp_path, monkeypatch):
+    monkeypatch.setenv("BNPZOO_THREADS", "3")
+    fits = []
+    for threads in ((), ("--threads", 1), ("--threads", 2)):
+        out = tmp_path / f"{len(fits)}.nc"
+        run("fit", "lda", corpus_file, *FAST, "--variant", "parallel", *threads, "--out", out)
+        fits.append(load(out)["posterior"].to_dataset())
+    assert all(fits[0].identical(fit) for fit in fits[1:])
+    assert os.environ["BNPZOO_THREADS"] == "3"
 
 
 def test_compare_agrees(run, fit_file, other_fit_file):

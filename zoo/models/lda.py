@@ -8,10 +8,11 @@ import numpy as np
 
 from ...kernels.lda import documents
 from ...kernels.toolbox.sides import State
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Room
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.lda import reference
+from ..families.lda.blocked import IN_BLOCKS, with_blocks
 from ..families.lda.family import LdaFamily
 from ..families.lda.seeded import Seeded
 from ..families.topic_sides import FIXED_TOPIC_SIDES
@@ -126,6 +127,14 @@ class Lda(LdaFamily):
     def snapshot_documents(self, state: State) -> Latents:
         side = state.documents
         return {"alpha": self._alpha_of(side.alpha if self.symmetric else side.prior[0])}
+
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        """See `Model.kernels_in`; symmetric Dirichlet topics can also be swept in blocks."""
+        found = super().kernels_in(room)
+        if type(self.topics) is Dirichlet:
+            found["parallel"] = with_blocks(room, self._kernel(room, IN_BLOCKS))
+        return found
 
     def _alpha_of(self, vector: np.ndarray) -> np.ndarray:
         """Return a copy of alpha as the latents have it."""

@@ -15,6 +15,10 @@ def _seeded(name: str, find: str, replace: str, about: str) -> Mutant:
     return Mutant(f"seeded-{name}", (Seeded,), Change("lda/seeded.py", find, replace), about)
 
 
+def _blocked(name: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"blocked-{name}", (Lda,), Change("lda/blocked.py", find, replace), about, "parallel")
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "lengths-of-all-collections",
@@ -146,5 +150,90 @@ MUTANTS: tuple[Mutant, ...] = (
         "out[k] += topics.seed_tokens[0]",
         "out[k] = topics.seed_tokens[0]",
         "the smoothing is drawn as if each topic had a single seed",
+    ),
+    _blocked(
+        "shares-stale",
+        "        draw_shares(rng, topics)\n",
+        "        if np.ptp(topics.share) == 0.0:\n            draw_shares(rng, topics)\n",
+        "shares are drawn once and stay as they are",
+    ),
+    _blocked(
+        "shares-of-prior",
+        "topics.eta[0] * n_words + topics.block_total[b, k]",
+        "topics.eta[0] * n_words",
+        "shares are drawn from their prior, as if there were no tokens",
+    ),
+    _blocked(
+        "shares-of-one-word",
+        "topics.eta[0] * n_words + topics.block_total[b, k]",
+        "topics.eta[0] + topics.block_total[b, k]",
+        "shares are drawn as if each block had a single word",
+    ),
+    _blocked(
+        "shares-forgotten-by-tokens",
+        "level = share / (block_total + smoothing)",
+        "level = np.ones(share.size) / (block_total + smoothing)",
+        "a token that does not know the levels of topics takes all blocks for equally likely",
+    ),
+    _blocked(
+        "shares-for-all-words",
+        "smoothing = topics.eta[0] * (cells.word_ptr[block + 1] - cells.word_ptr[block])",
+        "smoothing = topics.eta[0] * topics.n_listed.size",
+        "the words of a block are normalised with eta V instead of eta |V_b|",
+    ),
+    _blocked(
+        "total-of-next-block",
+        "for w in range(topics.cells.word_ptr[b], topics.cells.word_ptr[b + 1]):",
+        "for w in range(topics.cells.word_ptr[b], topics.cells.word_ptr[min(b + 2, len(topics.share))]):",
+        "the totals of a block include those of the next one",
+    ),
+    _blocked(
+        "total-of-shard",
+        "topics.share[block], topics.block_total[block]\n",
+        "topics.share[block], topics.block_total[shard]\n",
+        "a cell counts with the totals of the block that has the number of its shard",
+    ),
+    _blocked(
+        "total-stale",
+        "    block_total[new] += 1\n",
+        "    block_total[new] += new < 0\n",
+        "tokens that come into a topic are missing from its total in the block",
+    ),
+    _blocked(
+        "own-count-kept",
+        "(prior[old] + (doc_count[old] - 1)) * level_without",
+        "(prior[old] + doc_count[old]) * level_without",
+        "a token's own count is not taken out of its document",
+    ),
+    _blocked(
+        "own-total-kept",
+        "share[old] / (block_total[old] - 1 + smoothing)",
+        "share[old] / (block_total[old] + smoothing)",
+        "a token's own count is not taken out of the total of its topic in the block",
+    ),
+    _blocked(
+        "document-of-cell",
+        "for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):\n        k = tokens.topic[i]",
+        "for i in range(tokens.doc_ptr[d], (tokens.doc_ptr[d] + tokens.doc_ptr[d + 1] + 1) // 2):\n"
+        "        k = tokens.topic[i]",
+        "a cell sees only some of the tokens that its documents have in other blocks",
+    ),
+    _blocked(
+        "mass-stale",
+        "mass_without + (coefficient[new] - kept)",
+        "mass_without",
+        "the mass is not updated for the topic that a token moved to",
+    ),
+    _blocked(
+        "level-stale",
+        "        level[old] = level_without\n",
+        "",
+        "the level of a topic that a token has left is not raised",
+    ),
+    _blocked(
+        "eta-of-blocks",
+        "    update_smoothing(rng, topics, topics.n_listed.size)",
+        "    update_smoothing(rng, topics, topics.share.shape[0])",
+        "eta is drawn as if there were as many words as blocks",
     ),
 )

@@ -62,6 +62,7 @@ DYING = [
     ("lda", "normaliser-dropped", "joint"),
     ("lda", "document-count-kept", "joint"),
     ("lda", "parts-forgotten", "sequential"),
+    ("lda", "blocked-total-of-next-block", "sequential"),
     ("hdp", "stale-mass", "joint"),
     ("hdp", "whole-tables-own-words-forgotten", "oracle"),
     ("hdp", "renumbered-too-late", "sequential"),

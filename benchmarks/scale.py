@@ -1,0 +1,188 @@
+"""Sweeps in blocks against the sparse sweep: speed out of cache, what a second thread gains, and mixing.
+
+    python -m benchmarks.scale [--tokens 10000000] [--parts speed threads model mixing]
+
+``speed``: million tokens per CPU-second of one thread, `lda` with all hyperparameters fixed, on a synthetic
+corpus of `N_WORDS` words by Zipf's law, from the topics that made it. ``threads``: wall time of the same
+sweeps in one thread and in two. ``model``: what more threads would gain if the time of a cell went by its
+tokens, and memory were as fast for many as for one. ``mixing``: effective sample size of global quantities
+per CPU-second, all hyperparameters sampled, on a simulated corpus on which chains meet. Prints what it finds.
+"""
+
+import argparse
+import os
+import time
+from typing import Any
+from unittest.mock import patch
+
+import bnpzoo
+import numpy as np
+from bnpzoo.kernels.lda import blocked
+from bnpzoo.kernels.toolbox.sweeps import finish_sweep
+from bnpzoo.kernels.toolbox.threads import threads_a_sweep
+from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.inference.convergence import ess, rhat
+
+from .speed import processor
+
+N_WORDS, N_TOPICS, LENGTH = 90_000, 500, 100
+ALPHA, ETA = 0.1, 0.01
+VARIANTS = ("sparse", "parallel")
+
+
+def zipf_corpus(n_tokens: int, seed: int = 0) -> tuple[Any, np.ndarray]:
+    """Corpus of documents of `LENGTH` tokens and about five topics, and the topics of its tokens.
+
+    Words follow Zipf's law once the first hundred are left out, as stop words are; those of a topic are
+    Dirichlet about it.
+    """
+    rng = np.random.default_rng(seed)
+    zipf = 1.0 / np.arange(101, N_WORDS + 101)
+    zipf /= zipf.sum()
+    n_documents = n_tokens // LENGTH
+    theta = rng.standard_gamma(0.01, (n_documents, N_TOPICS)) + 1e-12
+    running = np.cumsum(theta, axis=1)
+    u = rng.random((n_documents, LENGTH)) * running[:, -1:]
+    z = np.concatenate([np.searchsorted(row, points) for row, points in zip(running, u, strict=True)])
+    words = np.empty(z.size, np.int32)
+    by_topic = np.split(np.argsort(z, kind="stable"), np.cumsum(np.bincount(z, minlength=N_TOPICS))[:-1])
+    for tokens in by_topic:
+        phi = np.cumsum(rng.standard_gamma(300.0 * zipf))
+        words[tokens] = np.searchsorted(phi, rng.random(tokens.size) * phi[-1])
+    return bnpzoo.Corpus(words, np.arange(0, z.size + 1, LENGTH), n_words=N_WORDS), z
+
+
+class Sweeper:
+    """A chain of one variant of `lda` on a corpus, from the topics that made it."""
+
+    def __init__(self, corpus: Any, z: np.ndarray, variant: str):
+        self.model = bnpzoo.get("lda", n_topics=N_TOPICS, alpha=ALPHA, eta=ETA)
+        self.kernel, self.rng = self.model.kernel(variant), np.random.default_rng(1)
+        latents = {"z": z, "alpha": np.array(ALPHA), "eta": np.array(ETA)}
+        self.state = self.kernel.load(latents, corpus, self.model)
+        self.n_tokens = corpus.n_tokens
+        self.seconds()
+
+    def seconds(self) -> tuple[float, float]:
+        """Sweep once; return CPU and wall seconds."""
+        cpu, wall = time.process_time(), time.perf_counter()
+        self.state = self.kernel.step(self.rng, self.state)
+        return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def speed(n_tokens: int, sweeps: int) -> None:
+    """Tokens per CPU-second of each variant in one thread; sweeps take turns, so that noise hits both."""
+    corpus, z = zipf_corpus(n_tokens)
+    chains = {variant: Sweeper(corpus, z, variant) for variant in VARIANTS}
+    found = {variant: [] for variant in VARIANTS}
+    for _ in range(sweeps):
+        for variant, chain in chains.items():
+            found[variant].append(n_tokens / chain.seconds()[0] / 1e6)
+    n_blocks = len(chains["parallel"].state.topics.share)
+    for variant, speeds in found.items():
+        print(f"{variant}: {np.median(speeds):.2f} million tokens per CPU-second, best {max(speeds):.2f}")
+    print(f"{n_tokens:,} tokens, {n_blocks} blocks, {sweeps} sweeps each, {conditions()}")
+
+
+def threads(n_tokens: int, sweeps: int) -> None:
+    """Wall time of blocked sweeps in one thread and in two, which take turns."""
+    corpus, z = zipf_corpus(n_tokens)
+    chain, found = Sweeper(corpus, z, "parallel"), {1: [], 2: []}
+    for _ in range(sweeps):
+        for n_threads, seconds in found.items():
+            with threads_a_sweep(n_threads):
+                seconds.append(chain.seconds())
+    cpu, wall = ({n: np.median([pair[i] for pair in pairs]) for n, pairs in found.items()} for i in (0, 1))
+    print(f"two threads: {wall[1] / wall[2]:.2f} times one in wall time, {cpu[2] / cpu[1]:.2f} in CPU time")
+    print(f"one thread has {cpu[1] / wall[1]:.2f} of a core, two {cpu[2] / wall[2]:.2f}; {conditions()}")
+
+
+def model(n_tokens: int, sweeps: int) -> None:
+    """Predicted gain of 2 to 16 threads, hyperparameters fixed and sampled."""
+    corpus, z = zipf_corpus(n_tokens)
+    for n_blocks in (8, 16):
+        with patch.object(blocked, "FEWEST_BLOCKS", n_blocks):
+            chain = Sweeper(corpus, z, "parallel")
+        whole = np.median([chain.seconds()[0] for _ in range(sweeps)])
+        sizes = np.diff(chain.state.topics.cells.cell_ptr, axis=1)
+        print(f"{n_blocks} blocks: {n_tokens / whole / 1e6:.2f} million tokens per CPU-second")
+        for name, priors in {"fixed": (0.0, 0.0), "sampled": (1.0, 1.0)}.items():
+            serial = serial_seconds(chain, np.array(priors))
+            in_cells = whole - serial_seconds(chain, np.zeros(2))
+            gains = [
+                (serial + in_cells) / (serial + in_cells * longest(sizes, n) / n_tokens)
+                for n in (2, 4, 8, 16)[: 2 + n_blocks // 8]
+            ]
+            print(
+                f"  hyperparameters {name}: serial {serial:.3f} s of {whole:.2f}; predicted",
+                *np.round(gains, 2),
+            )
+    print(conditions())
+
+
+def serial_seconds(chain: Sweeper, prior: np.ndarray) -> float:
+    """CPU seconds of what is not in cells, with hyperparameters under `prior`."""
+    tokens, documents, topics, scratch = chain.state
+    sides = documents._replace(alpha_prior=prior), topics._replace(eta_prior=prior)
+    started = time.process_time()
+    for _ in range(len(topics.share)):
+        blocked.draw_shares(chain.rng, topics)
+    finish_sweep(chain.rng, tokens, *sides, scratch)
+    return time.process_time() - started
+
+
+def longest(sizes: np.ndarray, n_threads: int) -> int:
+    """Tokens of the busiest thread, summed over diagonals, where each thread takes the next cell."""
+    out = 0
+    for diagonal in blocked.diagonals(len(sizes)):
+        busy = np.zeros(n_threads, np.int64)
+        for cell in diagonal:
+            busy[np.argmin(busy)] += sizes[cell]
+        out += int(busy.max())
+    return out
+
+
+def mixing(draws: int, chains: int = 4) -> None:
+    """ESS of global quantities per CPU-second, on 20,000 tokens simulated from the model."""
+    lda = bnpzoo.get("lda", n_topics=10)
+    design = Design(np.full(400, 50), 1000)
+    corpus = lda.replaced(alpha=0.2, eta=0.05).simulate(design, np.random.default_rng(0)).corpus
+    for variant in VARIANTS:
+        fit = bnpzoo.sample(
+            lda, corpus, variant=variant, chains=chains, tune=draws // 4, draws=draws, workers=1, seed=1
+        )
+        seconds = float(fit["sample_stats"]["seconds"].sum())
+        for name in ("log_joint", "log_likelihood", "alpha", "eta"):
+            values = fit["posterior"][name].to_numpy()
+            size = ess(values)
+            print(
+                f"{variant:8} {name:15} mean {values.mean():.5g} R-hat {rhat([values]):.3f} ESS {size:.0f}: "
+                f"{size / values.size:.4f} a sweep, {size / seconds:.1f} a second"
+            )
+    print(conditions())
+
+
+def conditions() -> str:
+    """Say what else the figures depend on."""
+    return f"{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tokens", type=int, default=10_000_000)
+    parser.add_argument("--sweeps", type=int, default=7)
+    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--parts", nargs="*", default=["speed", "threads", "model", "mixing"])
+    options = parser.parse_args()
+    if "speed" in options.parts:
+        speed(options.tokens, options.sweeps)
+    if "threads" in options.parts:
+        threads(options.tokens, options.sweeps)
+    if "model" in options.parts:
+        model(options.tokens, options.sweeps)
+    if "mixing" in options.parts:
+        mixing(options.draws)
+
+
+if __name__ == "__main__":
+    main()
