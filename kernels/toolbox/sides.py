@@ -206,6 +206,23 @@ def join_document(scratch, topic, n_doc_topics):
 
 
 @kernel
+def close_gaps(tokens, topics):
+    """Renumber the topics in use without gaps, in their order; return the old number of each."""
+    size = topic_sizes(topics)
+    new_name, old_name = np.full(size.size, -1, np.int32), np.empty(size.size, np.int32)
+    n_kept = 0
+    for k in range(size.size):
+        if size[k] > 0:
+            new_name[k], old_name[n_kept] = n_kept, k
+            n_kept += 1
+    if n_kept < size.size:
+        for i in range(tokens.topic.size):
+            tokens.topic[i] = new_name[tokens.topic[i]]
+        rename_topics(topics, new_name, n_kept)
+    return old_name[:n_kept]
+
+
+@kernel
 def draw_tables(rng, tokens, documents, scratch, n_topics):
     """Tables of the documents' restaurants, by group and topic: sums of CRT(n_dk, prior[g, k])."""
     tables = np.zeros((documents.rest.size, n_topics), np.int64)

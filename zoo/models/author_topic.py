@@ -182,6 +182,11 @@ class AuthorTopic(LabelledFamily):
     def n_topics_of(self, latents: Latents) -> int:
         return self.n_topics
 
+    @property
+    @override
+    def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
+        return {"author": ("token",)}
+
     @override
     def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
         if name == "author":
