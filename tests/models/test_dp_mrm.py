@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.geweke import geweke
-from bnpzoo.diagnostics.laboratory.ladder import Case, CaseSubject, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.labels import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.diagnostics.laboratory.token_law import joint
@@ -37,6 +37,30 @@ DESIGN = design_of(
     [[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 1, 0]],
 )
 """Documents of three labels, two, one and none; one label nobody has."""
+
+OF_SEVERAL_LABELS = {
+    "a new topic is of any label, whatever the shares": (
+        "rate = documents.share[e] * documents.left[documents.row_label[e]]",
+        "rate = documents.left[documents.row_label[e]]",
+    ),
+    "a new topic is of the first label": ("if rings < first:", "if first == math.inf:"),
+    "tau as if each table opened one of its own": ("shape += crt(rng, n_of[e], tau)", "shape += n_of[e]"),
+    "tau as if documents had two labels": ("rate -= (end - first) * log_beta", "rate -= 2.0 * log_beta"),
+    "shares that know no tables": ("documents.tau[0] + n_of[e])", "documents.tau[0])"),
+}
+"""Mistakes that leave the sampler right where each document has one label, as in the laboratory."""
+
+
+class Changed(ModelSubject):
+    """The sampler with a change in it, on documents with several labels."""
+
+    def __init__(self, change):
+        super().__init__(FIXED.set_to("prior"), DESIGN)
+        self.changed = self.model.kernels_in(load_room(change))["sparse"]
+
+    @property
+    def kernel(self):
+        return self.changed
 
 
 def test_without_labels_it_is_hdp():
@@ -145,8 +169,14 @@ def test_tokens_keep_to_topics_of_their_labels():
 
 @pytest.mark.parametrize("mutant", [m.id for m in MUTANTS if m.id.startswith("measures")])
 def test_mutants_are_rejected(mutant):
-    subject = CaseSubject(Case("dp_mrm", "sparse", "sequential", mutant=mutant), DESIGN)
-    verdict = sequential(subject, samples=500, transitions=5, false_alarm_rate=FALSE_ALARM_RATE)
+    verdict = climb(Case("dp_mrm", "sparse", "sequential", mutant=mutant))
+    assert verdict.status == "rejected", verdict
+
+
+@pytest.mark.parametrize(("find", "replace"), OF_SEVERAL_LABELS.values(), ids=OF_SEVERAL_LABELS)
+def test_mistakes_that_take_several_labels_are_rejected(find, replace):
+    subject = Changed(Change("labels/mixed.py", find, replace))
+    verdict = sequential(subject, samples=2000, transitions=5, false_alarm_rate=FALSE_ALARM_RATE)
     assert verdict.status == "rejected", verdict
 
 

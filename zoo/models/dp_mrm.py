@@ -10,7 +10,19 @@ from scipy import sparse
 
 from ...kernels.labels import mixed
 from ...kernels.toolbox.sides import State
-from ..contract import Card, Design, Equation, FrozenTopics, Gamma, Hyperparameter, Latents, Room
+from ..contract import (
+    Card,
+    Design,
+    Equation,
+    FrozenTopics,
+    Gamma,
+    Hyperparameter,
+    Latents,
+    Probes,
+    Quantities,
+    Room,
+    WordCounts,
+)
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.hdp.sticks import GrowingSticks, log_dirichlet, log_gem
@@ -290,6 +302,28 @@ class DpMrm(LabelledModel):
             has = np.ones((len(has), 1), bool)
         has[~has.any(axis=1)] = True
         return self._prior(latents, has / has.sum(axis=1, keepdims=True))
+
+    @override
+    def quantities(
+        self,
+        latents: Latents,
+        corpus: Corpus,
+        probes: Probes | None = None,
+        counts: WordCounts | None = None,
+    ) -> Quantities:
+        """See `Model.quantities`.
+
+        Beside those of `CollapsedTopicModel`: ``label_entropy``, the mean over documents of that of their
+        tokens over labels, nats; ``label_topics``, the mean over labels with topics of how many these are.
+        """
+        rows, label = self.rows_of_corpus(corpus), latents["root"][:, :-1].argmax(axis=0)
+        cells, n = np.unique(corpus.doc_of * rows.n_labels + label[latents["z"]], return_counts=True)
+        share = n / corpus.doc_lengths[cells // rows.n_labels]
+        n_filled, n_of_label = np.count_nonzero(corpus.doc_lengths), np.bincount(label)
+        return super().quantities(latents, corpus, probes, counts) | {
+            "label_entropy": np.asarray(-np.sum(share * np.log(share)) / max(n_filled, 1)),
+            "label_topics": np.asarray(label.size / max(np.count_nonzero(n_of_label), 1)),
+        }
 
     @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:

@@ -142,10 +142,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "the rate of alpha lacks the factor K",
     ),
     _measures(
-        "stick-too-short",
-        "log_share, log_left = log_beta_variate(rng, 1.0, documents.gamma[0])",
-        "log_share, log_left = log_beta_variate(rng, 1.0, documents.gamma[0] + 1.0)",
-        "a new topic has too little of the rest of its label's stick",
+        "share-from-gamma",
+        "log_beta_variate(rng, 1.0, documents.gamma[0])",
+        "log_beta_variate(rng, documents.gamma[0], 1.0)",
+        "the parameters of a new topic's part of its label's stick are swapped",
     ),
     _measures(
         "rest-forgotten",
@@ -172,9 +172,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "alpha is drawn given the number of topics in place of that of tables",
     ),
     _measures(
-        "table-a-table",
-        "shape += crt(rng, n_of[e], tau)",
-        "shape += n_of[e]",
-        "tau is drawn as if each table opened one of its own",
+        "whole-stick-for-new",
+        "documents.alpha[0] * documents.share[e] * documents.left[documents.row_label[e]]",
+        "documents.alpha[0] * documents.share[e]",
+        "a new topic is weighed by the whole stick of its label, without regard to the topics in use",
     ),
 )

@@ -105,7 +105,10 @@ def log_topics_of_measures(
         weight = sum(
             stirling[n, t] + t * np.log(alpha) for n, t in zip(counts[documents, topics], tables, strict=True)
         )
-        own = [reduce(np.intersect1d, [labels[d] for d in np.flatnonzero(column)]) for column in counts.T]
+        own = [
+            reduce(np.intersect1d, [labels[d] for d in np.flatnonzero(column).tolist()])
+            for column in counts.T
+        ]
         for label in product(*own):
             terms.append(weight + _log_labels(m, np.array(label, int), labels, gamma, tau))
     if not terms:

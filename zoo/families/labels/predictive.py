@@ -172,15 +172,15 @@ class MixedPredictive(LabelledPredictive):
         labels = self.labels_of(observed)
         out = np.empty(rest.n_tokens)
         for d in range(observed.n_documents):
-            parts = [part.take(np.array([d])) for part in (observed, rest)]
+            seen, hidden = (part.take(np.array([d])) for part in (observed, rest))
             found = [
                 (
-                    topics.log_documents(parts[0], rng, particles=1),
-                    topics.log_completion(*parts, rng, burn_in=burn_in, sweeps=sweeps),
+                    topics.log_documents(seen, rng, particles=1),
+                    topics.log_completion(seen, hidden, rng, burn_in=burn_in, sweeps=sweeps),
                 )
                 for topics in self._topics(labels, d, rng)
             ]
-            weight = np.array([seen[0] for seen, _ in found])
+            weight = np.array([of_seen[0] for of_seen, _ in found])
             asked = np.array([tokens for _, tokens in found])
             out[rest.doc_ptr[d] : rest.doc_ptr[d + 1]] = logsumexp(
                 asked + (weight - logsumexp(weight))[:, None], axis=0
