@@ -54,8 +54,8 @@ OF_SEVERAL_LABELS = {
 class Changed(ModelSubject):
     """The sampler with a change in it, on documents with several labels."""
 
-    def __init__(self, change):
-        super().__init__(FIXED.set_to("prior"), DESIGN)
+    def __init__(self, change, model=None):
+        super().__init__(model or FIXED.set_to("prior"), DESIGN)
         self.changed = self.model.kernels_in(load_room(change))["sparse"]
 
     @property
@@ -173,9 +173,21 @@ def test_mutants_are_rejected(mutant):
     assert verdict.status == "rejected", verdict
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("find", "replace"), OF_SEVERAL_LABELS.values(), ids=OF_SEVERAL_LABELS)
 def test_mistakes_that_take_several_labels_are_rejected(find, replace):
     subject = Changed(Change("labels/mixed.py", find, replace))
+    verdict = sequential(subject, samples=2000, transitions=5, false_alarm_rate=FALSE_ALARM_RATE)
+    assert verdict.status == "rejected", verdict
+
+
+@pytest.mark.heavy
+def test_a_wrong_part_for_a_new_topic_is_rejected():
+    # The stick of a new topic is drawn anew at the end of the sweep: only tokens that follow look at it.
+    change = Change(
+        "labels/mixed.py", "log_beta_variate(rng, 1.0, documents", "log_beta_variate(rng, 20.0, documents"
+    )
+    subject = Changed(change, get("dp_mrm", gamma=4.0, alpha=3.0, tau=0.6, eta=0.5))
     verdict = sequential(subject, samples=2000, transitions=5, false_alarm_rate=FALSE_ALARM_RATE)
     assert verdict.status == "rejected", verdict
 

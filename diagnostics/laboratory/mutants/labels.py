@@ -142,10 +142,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "the rate of alpha lacks the factor K",
     ),
     _measures(
-        "share-from-gamma",
-        "log_beta_variate(rng, 1.0, documents.gamma[0])",
-        "log_beta_variate(rng, documents.gamma[0], 1.0)",
-        "the parameters of a new topic's part of its label's stick are swapped",
+        "customers-of-dishes",
+        "of_label[j] += of_topic[k]",
+        "of_label[j] += 1",
+        "gamma is drawn given the number of topics in place of that of tables",
     ),
     _measures(
         "rest-forgotten",
