@@ -204,16 +204,17 @@ def test_supervised_lda():
 @pytest.mark.skipif(
     tomotopy.__version__ not in SLDA_FOUND_TO_PLUG_IN, reason="says nothing of other versions"
 )
-@pytest.mark.parametrize("noise_precision", [1.0, 0.25])
-def test_coefficients_of_supervised_lda_are_a_function_of_its_topics(noise_precision):
-    model = SLDA.replaced(noise_precision=noise_precision)
-    peer = RespondingTomotopy(model, RATED)._fresh(3)
+@pytest.mark.parametrize("ignored", [{}, {"glm_param": [4.0]}, {"mu": [5.0]}], ids=str)
+def test_coefficients_of_supervised_lda_are_a_function_of_its_topics(ignored):
+    common = {"alpha": [0.7, 0.7], "eta": 0.4, "seed": 3, "min_cf": 0, "min_df": 0, "rm_top": 0}
+    peer = tomotopy.SLDAModel(k=2, vars="l", nu_sq=[1.0], **common, **ignored)
+    peer.optim_interval = 0
     for words, y in zip(([0, 1], [0, 2, 1]), RATED.covariates["y"], strict=True):
         peer.add_doc([f"w{word}" for word in words], y=[float(y)])
     for _ in range(5):
         peer.train(1, workers=1)
         z = np.concatenate([document.topics for document in peer.docs])
-        np.testing.assert_allclose(peer.get_regression_coef(0), plugged_in(z, model, RATED), rtol=1e-5)
+        np.testing.assert_allclose(peer.get_regression_coef(0), plugged_in(z, SLDA, RATED), rtol=1e-5)
 
 
 def test_labels_that_tomotopy_cannot_represent():
@@ -222,8 +223,8 @@ def test_labels_that_tomotopy_cannot_represent():
     none = bnpzoo.Corpus([0, 1], [0, 1, 2], covariates={"tag": sparse.csr_array([[1], [0]])})
     with pytest.raises(ValueError, match="slda: expected numbers as responses, found categories"):
         RespondingTomotopy(SLDA.replaced(response="y:category"), RATED)
-    gaps = bnpzoo.Corpus([0, 1], [0, 1, 2], covariates={"y": np.array([1.0, np.nan])})
+    gaps = bnpzoo.Corpus([0, 1], [0, 1, 2], covariates={"y": np.array(["1.5", ""])})
     with pytest.raises(ValueError, match="slda: expected every response of every document"):
-        RespondingTomotopy(SLDA, gaps)
+        RespondingTomotopy(SLDA.replaced(response="y:number"), gaps)
     with pytest.raises(ValueError, match="labeled_lda: expected a label on every document"):
         LabelledTomotopy(OF_LABELS["labeled LDA"], Design.of(none))
