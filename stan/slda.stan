@@ -59,12 +59,12 @@ transformed parameters {
   vector[R] precision = precision_is_random ? precision_random[1] : rep_vector(precision_given[1], R);
   vector[n_numbers] noise_precision
     = noise_precision_is_random ? noise_precision_random[1] : rep_vector(noise_precision_given[1], n_numbers);
-  vector[P] intercept;
-  matrix[P, K] coefficient;
+  vector[P] log_base;
+  matrix[P, K] log_weight;
   for (r in 1 : R) {
     for (p in first_predictor[r] : first_predictor[r + 1] - 1) {
-      intercept[p] = standard_coefficients[p, 1] * inv_sqrt(intercept_precision[r]);
-      coefficient[p] = standard_coefficients[p, 2 : K + 1]' * inv_sqrt(precision[r]);
+      log_base[p] = standard_coefficients[p, 1] * inv_sqrt(intercept_precision[r]);
+      log_weight[p] = standard_coefficients[p, 2 : K + 1]' * inv_sqrt(precision[r]);
     }
   }
 #include topics_transformed_parameters.stan
@@ -74,7 +74,7 @@ model {
   array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   array[K] vector[V] log_topics = log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V));
   vector[K * V] log_words;
-  matrix[n_rows, P] psi = rep_matrix(intercept', n_rows) + row_shares * coefficient';
+  matrix[n_rows, P] psi = rep_matrix(log_base', n_rows) + row_shares * log_weight';
   for (k in 1 : K) {
     log_words[(k - 1) * V + 1 : k * V] = log_topics[k];
   }

@@ -16,7 +16,7 @@ from ...zoo.inference.results import latents_of
 from .matching import MatchedTopics, match_topics
 from .summaries import rank_words, tails
 
-COEFFICIENTS = {"dmr": "log_factor", "slda": "coefficient"}
+COEFFICIENTS = {"dmr": "log_factor", "slda": "log_weight"}
 """Latent that holds regression coefficients, by model: a row a label, after the intercepts if it has any."""
 
 INTERCEPT = "(intercept)"

@@ -72,7 +72,7 @@ def test_coefficients_are_those_of_the_draws_under_matched_topics(fits):
 def test_responses_have_a_row_of_coefficients_for_each_predictor(run, fits, tmp_path):
     matched = match_topics(load(fits["slda"]))
     table = topics_by_label(matched).set_index(["label", "topic"])
-    drawn = [x["coefficient"] for _, _, x in latents_of(matched.fit)]
+    drawn = [x["log_weight"] for _, _, x in latents_of(matched.fit)]
     stars = matched.corpus.covariates["stars"]
     for row, label in enumerate(["score", "stars: two", "stars: three"]):
         of_label = np.isin(matched.corpus.doc_of, np.flatnonzero(stars == row))

@@ -37,8 +37,8 @@ def latents_of(z, model, corpus, rng):
         "z": np.array(z),
         "alpha": np.array(0.7),
         "eta": np.array(0.5),
-        "intercept": rng.normal(size=n),
-        "coefficient": rng.normal(size=(n, model.n_topics)),
+        "log_base": rng.normal(size=n),
+        "log_weight": rng.normal(size=(n, model.n_topics)),
         "intercept_precision": np.full(len(found), 0.9),
         "precision": np.full(len(found), 0.4),
         "noise_precision": np.full(sum(response.is_number for response in found), 1.8),
@@ -58,7 +58,7 @@ def test_without_responses_it_is_lda():
 def test_log_joint_by_hand():
     model = get("slda", n_topics=2, response="rating, kind", **FITTED)
     latents = latents_of([0, 1, 1, 0, 1, 1, 1], model, RATED, np.random.default_rng(0))
-    base, weight = latents["intercept"], latents["coefficient"]
+    base, weight = latents["log_base"], latents["log_weight"]
     of_lda = {name: latents[name] for name in ("z", "alpha", "eta")}
     expected = get("lda", n_topics=2, alpha=0.7, eta=0.5).log_joint(of_lda, RATED)
     expected += (
@@ -106,7 +106,7 @@ def test_coefficients_have_their_conditional_law(name):
     grid = np.linspace(-8.0, 8.0, 161)
 
     def at(base, weight):
-        return latents | {"intercept": np.array([base]), "coefficient": np.array([[weight]])}
+        return latents | {"log_base": np.array([base]), "log_weight": np.array([[weight]])}
 
     def log_p(base, weight):
         here = at(base, weight)
@@ -240,7 +240,7 @@ def test_separable_responses_leave_coefficients_finite():
         response="kind, score",
         n_topics=4,
     )
-    assert all(np.isfinite(latents["coefficient"]).all() for latents in kept)
+    assert all(np.isfinite(latents["log_weight"]).all() for latents in kept)
     corpus = two_kinds(kind=np.array(["plain", "fancy"])[kind], score=100.0 * kind)
     predictors = np.mean([model.predictors(latents, corpus) for latents in kept], axis=0)
     assert np.all((predictors[:, 0] > 0) == (kind == 0))  # "fancy" comes first, and is the baseline
@@ -259,7 +259,7 @@ def test_a_thousand_categories():
     rng = np.random.default_rng(0)
     corpus = Corpus(rng.integers(9, size=2400), 2 * np.arange(1201), n_words=9, covariates={"kind": kind})
     model, kept = run(corpus, sweeps=2, response="kind", n_topics=3)
-    assert kept[-1]["coefficient"].shape == (999, 3)
+    assert kept[-1]["log_weight"].shape == (999, 3)
     assert np.isfinite(model.log_joint(kept[-1], corpus))
 
 

@@ -24,9 +24,6 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = {
 }
 """Test quantities of every model, and their axes beside chain and draw."""
 
-SIGNED = ("intercept", "coefficient")
-"""Latents that can be negative, beside hyperparameters and those that are logarithms by their name."""
-
 
 def _is_digest(value: Any) -> bool:
     return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
@@ -234,8 +231,6 @@ def _check_values(latents: Latents, model: Model, corpus: Corpus) -> None:
             sound = (value >= least) & (value <= most)
         elif name.startswith("log_"):
             sound = value < np.inf  # not for NaN
-        elif name in SIGNED:
-            sound = np.isfinite(value)
         else:
             sound = np.isfinite(value) & ((value >= 0) | (name in model.hyperparameters()))
         if np.size(value) and not np.all(sound):

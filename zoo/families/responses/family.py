@@ -33,7 +33,7 @@ from . import reference as programs
 from .predictive import RespondingPredictive
 from .responses import Response, response_matrix, responses_of, with_responses
 
-COEFFICIENTS = ("intercept", "coefficient")
+COEFFICIENTS = ("log_base", "log_weight")
 PRECISIONS = ("intercept_precision", "precision", "noise_precision")
 
 
@@ -101,7 +101,7 @@ class RespondingFamily(LdaFamily):
             if start < end:
                 ways = programs.assignments_of(end - start, self.n_topics)
                 shares = np.array([np.bincount(way, minlength=self.n_topics) for way in ways]) / (end - start)
-                predictors = latents["intercept"] + shares @ latents["coefficient"].T
+                predictors = latents["log_base"] + shares @ latents["log_weight"].T
                 own = np.repeat(values[d : d + 1], len(ways), axis=0)
                 weights = law.log_likelihood(found, own, predictors, latents["noise_precision"])
                 weights += log_p[np.arange(start, end), ways].sum(axis=1)
@@ -122,14 +122,14 @@ class RespondingFamily(LdaFamily):
 
     @override
     def n_topics_of(self, latents: Latents) -> int:
-        return latents["coefficient"].shape[1]
+        return latents["log_weight"].shape[1]
 
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
         return {
-            "intercept": ("predictor",),
-            "coefficient": ("predictor", "topic"),
+            "log_base": ("predictor",),
+            "log_weight": ("predictor", "topic"),
             "intercept_precision": ("response",),
             "precision": ("response",),
             "noise_precision": ("number",),
@@ -171,12 +171,12 @@ class RespondingFamily(LdaFamily):
         ]
         rows = np.concatenate([np.zeros((0, self.n_topics + 1)), *drawn])
         latents = super().draw_topics(design, hyper, rng)
-        return latents | {"intercept": rows[:, 0].copy(), "coefficient": rows[:, 1:].copy()}
+        return latents | {"log_base": rows[:, 0].copy(), "log_weight": rows[:, 1:].copy()}
 
     def no_effects(self, corpus: Corpus) -> Latents:
         """Coefficients with which a chain starts: zero."""
         n_predictors = sum(response.n_predictors for response in self.responses(corpus))
-        return {"intercept": np.zeros(n_predictors), "coefficient": np.zeros((n_predictors, self.n_topics))}
+        return {"log_base": np.zeros(n_predictors), "log_weight": np.zeros((n_predictors, self.n_topics))}
 
     @override
     def unseated(self, corpus: Corpus) -> Latents:
@@ -194,7 +194,7 @@ class RespondingFamily(LdaFamily):
 
     def predictors(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Linear predictors of the documents, float (D, P)."""
-        return latents["intercept"] + self.shares(latents["z"], corpus) @ latents["coefficient"].T
+        return latents["log_base"] + self.shares(latents["z"], corpus) @ latents["log_weight"].T
 
     @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
@@ -222,7 +222,7 @@ class RespondingFamily(LdaFamily):
     def log_coefficients(self, latents: Latents, corpus: Corpus) -> float:
         """Log density of intercepts and coefficients."""
         found, _ = _responses_of_corpus(self, corpus)
-        rows, out = np.column_stack([latents["intercept"], latents["coefficient"]]), 0.0
+        rows, out = np.column_stack([latents["log_base"], latents["log_weight"]]), 0.0
         for r, _, own, _ in law.parts(found, rows.T):
             deviation = self.deviations(latents, r)[:, None]
             out -= np.sum(0.5 * (own / deviation) ** 2 + np.log(deviation) + 0.5 * np.log(2.0 * np.pi))
@@ -263,8 +263,8 @@ class RespondingFamily(LdaFamily):
         return RespondingPredictive(
             self.frozen_topics(latents, corpus),
             self.responses(corpus),
-            latents["intercept"],
-            latents["coefficient"],
+            latents["log_base"],
+            latents["log_weight"],
             latents["noise_precision"],
         )
 
@@ -300,8 +300,8 @@ class RespondingFamily(LdaFamily):
             self.n_topics,
             latents["alpha"],
             priors["alpha"],
-            latents["intercept"],
-            latents["coefficient"],
+            latents["log_base"],
+            latents["log_weight"],
             (latents["intercept_precision"], latents["precision"], errors),
             [priors[name] for name in PRECISIONS],
             np.where(is_number, own.NUMBER, own.CATEGORY),
@@ -314,8 +314,8 @@ class RespondingFamily(LdaFamily):
         side = state.documents
         return {
             "alpha": np.array(side.alpha[0]),
-            "intercept": side.intercept.copy(),
-            "coefficient": side.coefficient.T.copy(),
+            "log_base": side.intercept.copy(),
+            "log_weight": side.coefficient.T.copy(),
             "intercept_precision": side.intercept_precision.copy(),
             "precision": side.precision.copy(),
             "noise_precision": side.noise_precision[side.kind == documents.NUMBER],

@@ -112,8 +112,8 @@ def numpyro(
     Returns
     -------
     callable
-        NumPyro program with sites ``intercept`` (P,), ``coefficient`` (P, K), the precisions, and those of
-        its parts.
+        NumPyro program with sites ``log_base`` (P,), ``log_weight`` (P, K), the precisions, and those of its
+        parts.
     """
 
     def program() -> None:
@@ -136,8 +136,8 @@ def numpyro(
         standard = jnp.asarray(numpyro.sample("standard_coefficients", law))
         base = jnp.exp(-0.5 * of_intercept[of]) * standard[:, 0]
         weight = jnp.exp(-0.5 * of_weight[of])[:, None] * standard[:, 1:]
-        numpyro.deterministic("intercept", base)
-        numpyro.deterministic("coefficient", weight)
+        numpyro.deterministic("log_base", base)
+        numpyro.deterministic("log_weight", weight)
 
         predictors = base + rows.shares @ weight.T
         log_p = rows.log_ways + jnp.sum(rows.counts.sum(axis=2) * log_theta[rows.document], axis=1)
