@@ -30,10 +30,11 @@ def labels(
     csv: Csv = None,
     as_json: Json = False,
 ) -> None:
-    """Show the topics of each label side by side, and in a regression what the label does to them.
+    """Show the topics of each label side by side, and in a regression what belongs to what.
 
-    For models whose documents have labels. A share is that of the tokens of all documents with the label. A
-    coefficient of `dmr` is what the label adds to the logarithm of a topic's weight. With intervals of 90%.
+    For models whose documents have labels, or responses. A share is that of the tokens of all documents with
+    the label. A coefficient of `dmr` is what the label adds to the logarithm of a topic's weight, one of
+    `slda` what the topic adds to a number or to log odds. With intervals of 90%.
     """
     from ..diagnostics.reports.differences import check_picture
     from ..diagnostics.topics import topics_by_label

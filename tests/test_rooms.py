@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FLOORS = {
     "": (("kernels",), ("zoo",), ("diagnostics",), ("cli", "estimators")),
-    "kernels": (("toolbox",), (...,), ("pitman_yor", "segments", "responses")),
+    "kernels": (("toolbox",), (...,), ("pitman_yor", "segments", "responses", "labels")),
     "zoo": (
         ("memory",),
         ("priors", "files", "corpus"),

@@ -31,8 +31,9 @@ LABELLED: dict[str, dict[str, Any]] = {
     "partially_labeled_lda": {"topics_per_label": 5, "common": 5},
     "dmr": {"n_topics": LDA_TOPICS},
     "author_topic": {"n_topics": LDA_TOPICS},
+    "dp_mrm": {},
 }
-"""Models of labels with a fixed number of topics, and their arguments."""
+"""Other models of labels, and their arguments."""
 
 LABELS = {
     "hdsp": "HDSP",
@@ -45,6 +46,7 @@ LABELS = {
     "partially_labeled_lda": "PLDA",
     "dmr": "DMR",
     "author_topic": "author-topic model",
+    "dp_mrm": "DP-MRM",
     "lda_svm": "LDA and SVM",
     "naive_bayes": "naive Bayes",
     "svm": "SVM",

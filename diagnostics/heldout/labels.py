@@ -16,6 +16,7 @@ from ...zoo.families.scaling.family import ScalingFamily
 from ...zoo.families.scaling.predictive import ScaledPredictive
 from ...zoo.inference import corpus_of, model_of
 from ...zoo.models import MODELS
+from ...zoo.models.dp_mrm import DpMrm
 from .scores import posterior_predictives
 
 MOST_VALUES = 20
@@ -23,7 +24,7 @@ MOST_VALUES = 20
 
 PRIORS = ("uniform", "empirical")
 
-LABELLED = (ScalingFamily, LabelledFamily)
+LABELLED = (ScalingFamily, LabelledFamily, DpMrm)
 """Models whose documents have labels that say something of their topics."""
 
 
@@ -65,7 +66,7 @@ class PredictedLabels:
         return out
 
 
-def require_labels(model: Model) -> ScalingFamily | LabelledFamily:
+def require_labels(model: Model) -> ScalingFamily | LabelledFamily | DpMrm:
     """Return a model whose new documents have labels; ValueError where it is another."""
     if not isinstance(model, LABELLED):
         known = ", ".join(name for name, cls in MODELS.items() if issubclass(cls, LABELLED))

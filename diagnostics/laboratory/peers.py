@@ -14,6 +14,7 @@ from ...zoo.models.hdp import Hdp
 from ...zoo.models.labeled_lda import LabeledLda
 from ...zoo.models.lda import Lda
 from ...zoo.models.partially_labeled_lda import PartiallyLabeledLda
+from ...zoo.models.slda import Slda
 from ...zoo.toolbox.laws import by_first_appearance
 from .subject import BrokenSubject
 
@@ -218,6 +219,47 @@ class RegressionTomotopy(Tomotopy):
     @override
     def transitions(self, rng: np.random.Generator, latents: Latents, data: Corpus) -> Iterator[Latents]:
         return self._run(self.peer.copy())
+
+
+class RespondingTomotopy(Tomotopy):
+    """Supervised LDA of tomotopy with numbers as responses; see `Tomotopy`.
+
+    It has no intercept, as a model with a large `intercept_precision` next to has none, and sets its
+    coefficients to a function of the topics after each iteration, where a draw would be due.
+
+    Parameters
+    ----------
+    model : Slda
+        With numbers for all hyperparameters.
+    corpus : Corpus
+        Every response is a number, and each document has all of them.
+    """
+
+    def __init__(self, model: Slda, corpus: Corpus):
+        super().__init__(model, Design.of(corpus))
+        if not all(response.is_number for response in model.responses(corpus)):
+            raise ValueError(f"{model.card.id}: expected numbers as responses, found categories")
+        self.values = model.values_of(corpus, corpus.n_documents)
+        if np.any(np.isnan(self.values)):
+            raise ValueError(f"{model.card.id}: expected every response of every document, found one missing")
+
+    @override
+    def _labels_of(self, data: Corpus, d: int) -> dict[str, Any]:
+        return {"y": self.values[d].tolist()}
+
+    @override
+    def _fresh(self, seed: int) -> tomotopy.LDAModel:
+        n_responses = self.values.shape[1]
+        peer: Any = tomotopy.SLDAModel(
+            k=self.model.n_topics,
+            vars="l" * n_responses,
+            alpha=[float(self.hyper["alpha"])] * self.model.n_topics,
+            nu_sq=(1.0 / self.hyper["precision"]).tolist(),
+            glm_param=(1.0 / self.hyper["noise_precision"]).tolist(),
+            **self._common(seed),
+        )
+        peer.optim_interval = 0
+        return peer
 
 
 def _topics_of(peer: Any) -> np.ndarray:

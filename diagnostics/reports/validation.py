@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import xarray as xr
+from arviz_base import rc_context
 from arviz_plots import plot_ecdf_pit
 from markupsafe import Markup
 from matplotlib.figure import Figure
@@ -87,19 +88,20 @@ def _plot(verdict: Verdict) -> Markup | None:
 def _ecdf_grid(ranks: xr.Dataset) -> Markup:
     """Difference of the ranks' distribution function from the uniform one, a panel a quantity."""
     n = sum(int(np.prod(v.shape[2:])) for v in ranks.data_vars.values())
-    collection = plot_ecdf_pit(
-        xr.DataTree.from_dict({"prior_sbc": ranks}),
-        backend="matplotlib",
-        col_wrap=_COLUMNS,
-        figure_kwargs={"figsize": (_COLUMNS * _PANEL, math.ceil(n / _COLUMNS) * _PANEL)},
-        visuals={
-            "xlabel": False,
-            "ylabel": False,
-            "title": {"size": 7},
-            "p_value_text": False,
-            "ecdf_lines": {"color": colour(0)},
-        },
-    )
+    with rc_context({"plot.max_subplots": n}):  # forty by default
+        collection = plot_ecdf_pit(
+            xr.DataTree.from_dict({"prior_sbc": ranks}),
+            backend="matplotlib",
+            col_wrap=_COLUMNS,
+            figure_kwargs={"figsize": (_COLUMNS * _PANEL, math.ceil(n / _COLUMNS) * _PANEL)},
+            visuals={
+                "xlabel": False,
+                "ylabel": False,
+                "title": {"size": 7},
+                "p_value_text": False,
+                "ecdf_lines": {"color": colour(0)},
+            },
+        )
     figure = collection.viz["figure"].item()
     figure.set_layout_engine("constrained")
     return svg_of(figure)

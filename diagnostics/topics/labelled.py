@@ -1,22 +1,82 @@
 """Topics by label: how much of each label's documents they make up, and the coefficients of a regression."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy import sparse
 
+from ...zoo.contract import Model
+from ...zoo.corpus import Corpus
 from ...zoo.families.labelled import LabelledModel
+from ...zoo.families.responses.family import RespondingFamily
 from ...zoo.inference.results import latents_of
 from .matching import MatchedTopics, match_topics
 from .summaries import rank_words, tails
 
-COEFFICIENTS = {"dmr": "log_factor"}
+COEFFICIENTS = {"dmr": "log_factor", "slda": "log_weight"}
 """Latent that holds regression coefficients, by model: a row a label, after the intercepts if it has any."""
 
 INTERCEPT = "(intercept)"
+
+
+class Labels(NamedTuple):
+    """What the topics of a model are shown by: labels of documents, or categories and numbers that respond.
+
+    Attributes
+    ----------
+    names : list of str
+    has : sparse (D, J)
+        Not zero where a document has a label.
+    is_number : bool (J,)
+        Whether it is none that documents have or lack.
+    """
+
+    names: list[str]
+    has: Any
+    is_number: np.ndarray
+
+
+def labels_of(model: Model, corpus: Corpus) -> Labels:
+    """Labels of a fit, or its responses: of a number one, of categories all but the baseline.
+
+    Raises
+    ------
+    ValueError
+        The model has neither, or the corpus has none.
+    """
+    if isinstance(model, LabelledModel):
+        columns = model.columns(corpus)
+        found = Labels(
+            [column.name for column in columns],
+            model.labels_of(corpus, corpus.n_documents),
+            np.array([column.is_number for column in columns], bool),
+        )
+    elif isinstance(model, RespondingFamily):
+        found = _of_responses(model, corpus)
+    else:
+        raise ValueError(f"{model.label}: expected a fit of a model with labels, found one without")
+    if not found.names:
+        raise ValueError(f"{model.label}: expected a corpus with labels, found none")
+    return found
+
+
+def _of_responses(model: RespondingFamily, corpus: Corpus) -> Labels:
+    """Return a label for each linear predictor."""
+    names, has, is_number = [], [], []
+    values = model.values_of(corpus, corpus.n_documents)
+    for response, own in zip(model.responses(corpus), values.T, strict=True):
+        if response.is_number:
+            names.append(response.name)
+            has.append(np.zeros(len(own)))
+        for c, category in enumerate(response.values[1:], start=1):
+            names.append(f"{response.name}: {category}")
+            has.append(own == c)
+        is_number += [response.is_number] * response.n_predictors
+    has = np.reshape(has, (len(names), corpus.n_documents)).T
+    return Labels(names, sparse.csr_array(has.astype(float)), np.array(is_number, bool))
 
 
 def topics_by_label(
@@ -27,7 +87,7 @@ def topics_by_label(
     Parameters
     ----------
     fit : DataTree or MatchedTopics
-        Of a model whose documents have labels.
+        Of a model whose documents have labels, or responses.
     n_words : int
         Most words of each topic.
     interval : float
@@ -38,7 +98,8 @@ def topics_by_label(
     DataFrame
         A row for each ``label`` and ``topic``: its ``share`` of the tokens of documents that have the label,
         mean over draws, with interval ``share_low`` to ``share_high``; where the model is a regression, its
-        ``coefficient`` in the same way; and its ``words``. A label that is a number has no share.
+        ``coefficient`` in the same way; and its ``words``. A label that is a number has no share, and its
+        topics are in the order of their coefficients.
 
     Raises
     ------
@@ -47,16 +108,9 @@ def topics_by_label(
     """
     matched = match_topics(fit)
     model, corpus = matched.model, matched.corpus
-    if not isinstance(model, LabelledModel):
-        raise ValueError(f"{model.label}: expected a fit of a model with labels, found one without")
-    columns = model.columns(corpus)
-    if not columns:
-        raise ValueError(f"{model.label}: expected a corpus with labels, found none")
-    is_number = np.array([column.is_number for column in columns])
-    labels = model.labels_of(corpus, corpus.n_documents)
-    shares = np.array(list(_shares(matched, labels)))
+    names, has, is_number = labels_of(model, corpus)
+    shares = np.array(list(_shares(matched, has)))
     shares[:, is_number] = np.nan
-    names = [column.name for column in columns]
     words = [" ".join(corpus.vocabulary[ids].tolist()) for ids in rank_words(matched, n_words)]
     table = _long(shares, names, interval, "share")
     table["words"] = [words[k] for k in table["topic"]]
@@ -65,16 +119,17 @@ def topics_by_label(
         table = found.merge(table, on=["label", "topic"], how="left").drop(columns="words")
         table["words"] = [words[k] for k in table["topic"]]
     order = {name: i for i, name in enumerate([INTERCEPT, *names])}
+    size = table["share"] if "coefficient" not in table else table["share"].fillna(table["coefficient"])
     return (
-        table.assign(place=[order[name] for name in table["label"]])
-        .sort_values(["place", "share", "topic"], ascending=[True, False, True], kind="stable")
-        .drop(columns="place")
+        table.assign(place=[order[name] for name in table["label"]], size=size)
+        .sort_values(["place", "size", "topic"], ascending=[True, False, True], kind="stable")
+        .drop(columns=["place", "size"])
         .reset_index(drop=True)
     )
 
 
 def coefficients(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9) -> pd.DataFrame:
-    """Regression coefficients of labels, a row for each ``label`` and ``topic``.
+    """Regression coefficients of labels or responses, a row for each ``label`` and ``topic``.
 
     Parameters
     ----------
@@ -86,12 +141,13 @@ def coefficients(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9) -> 
     -------
     DataFrame
         ``label``, ``topic``, ``coefficient``, its mean over draws, ``coefficient_low`` and
-        ``coefficient_high``. Of a number, the change with one standard deviation.
+        ``coefficient_high``. Of a number in `dmr`, the change with one standard deviation; of one in `slda`,
+        what it is in a document of this topic alone, less the intercept.
 
     Raises
     ------
     ValueError
-        The model is no regression on labels.
+        The model is no regression.
     """
     matched = match_topics(fit)
     if matched.model.card.id not in COEFFICIENTS:
@@ -100,7 +156,7 @@ def coefficients(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9) -> 
         )
     name = COEFFICIENTS[matched.model.card.id]
     values = np.array(list(_by_topic(matched, name)))
-    names = [column.name for column in matched.model.columns(matched.corpus)]  # type: ignore[attr-defined]
+    names = labels_of(matched.model, matched.corpus).names
     return _long(values, [INTERCEPT, *names][-values.shape[1] :], interval, "coefficient")
 
 

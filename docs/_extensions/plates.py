@@ -19,6 +19,7 @@ DIAGRAMS = {
     "partially_labeled_lda": "α > θ_d > z_di > w_di; r_d > θ_d; η > φ_k > w_di",
     "dmr": "τ > λ_k > θ_d > z_di > w_di; τ₀ > λ_k; r_d > θ_d; η > φ_k > w_di",
     "author_topic": "α > θ_a > z_di > w_di; r_d > x_di > z_di; η > φ_k > w_di",
+    "dp_mrm": "α > θ_d > z_di > w_di; γ > G_j > θ_d; τ > λ_d > θ_d; r_d > λ_d; η > φ_k > w_di",
     "slda": "α > θ_d > z_di > w_di; z_di > y_d; b_k > y_d; δ > y_d; τ > b_k; η > φ_k > w_di",
     "pfa": "γ > r_k > θ_d > z_di > w_di; c > r_k; p_d > θ_d; η > φ_k > w_di",
     "metalda": "λ_k > θ_d > z_di > w_di; f_d > θ_d; η > φ_k > w_di",
@@ -38,7 +39,15 @@ DIAGRAMS = {
 }
 """Arrows of each model."""
 
-PLATES = {"g": "groups", "c": "groups", "d": "documents", "a": "authors", "i": "tokens", "k": "topics"}
+PLATES = {
+    "g": "groups",
+    "c": "groups",
+    "d": "documents",
+    "a": "authors",
+    "i": "tokens",
+    "j": "labels",
+    "k": "topics",
+}
 OBSERVED, GIVEN = {"w", "y"}, {"P", "r", "f"}
 RADIUS, ACROSS, DOWN, MARGIN = 19, 92, 78, 12
 
@@ -92,7 +101,7 @@ def _places(arrows: Iterable[tuple[str, str]]) -> Places:
             return 0 if any("topics" not in _on(child) for child in children[node]) else 4
         if plates == {"topics"}:
             return 3
-        return 2 if plates & {"topics", "authors"} else 1
+        return 2 if plates & {"topics", "authors", "labels"} else 1
 
     taken: dict[tuple[int, int], str] = {}
     for node in sorted(children, key=lambda node: (steps(node), row(node))):

@@ -21,14 +21,20 @@ def fits(tmp_path_factory):
         rng.integers(12, size=60),
         10 * np.arange(7),
         n_words=12,
-        covariates={"tag": sparse.csr_array(SETS), "score": rng.normal(size=6)},
-        covariate_names={"tag": np.array(["left", "right"])},
+        covariates={
+            "tag": sparse.csr_array(SETS),
+            "score": rng.normal(size=6),
+            "stars": np.array([0, 1, 2, 2, 0, 1]),
+        },
+        covariate_names={"tag": np.array(["left", "right"]), "stars": np.array(["one", "two", "three"])},
     )
     out = {}
     for name, options in {
-        "dmr": {"n_topics": 3},
-        "partially_labeled_lda": {},
+        "dmr": {"n_topics": 3, "labels": "tag, score"},
+        "partially_labeled_lda": {"labels": "tag"},
         "lda": {"n_topics": 3},
+        "slda": {"n_topics": 3, "response": "score, stars"},
+        "dp_mrm": {"labels": "tag"},
     }.items():
         out[name] = folder / f"{name}.nc"
         run = {"chains": 2, "tune": 5, "draws": 6, "keep": 6, "seed": 1, "workers": 1}
@@ -59,11 +65,36 @@ def test_coefficients_are_those_of_the_draws_under_matched_topics(fits):
             ]
             assert table.loc[(label, topic), "coefficient"] == pytest.approx(np.mean(each))
             assert table.loc[(label, topic), "coefficient_high"] == pytest.approx(np.quantile(each, 0.95))
-    with pytest.raises(ValueError, match=r"partially_labeled_lda: expected a regression \(dmr\)"):
+    with pytest.raises(ValueError, match=r"partially_labeled_lda: expected a regression \(dmr, slda\)"):
         coefficients(load(fits["partially_labeled_lda"]))
 
 
-@pytest.mark.parametrize("model_id", ["dmr", "partially_labeled_lda"])
+def test_responses_have_a_row_of_coefficients_for_each_predictor(run, fits, tmp_path):
+    matched = match_topics(load(fits["slda"]))
+    table = topics_by_label(matched).set_index(["label", "topic"])
+    drawn = [x["log_weight"] for _, _, x in latents_of(matched.fit)]
+    stars = matched.corpus.covariates["stars"]
+    for row, label in enumerate(["score", "stars: two", "stars: three"]):
+        of_label = np.isin(matched.corpus.doc_of, np.flatnonzero(stars == row))
+        for topic in range(3):
+            each = [
+                x[row, list(labels).index(topic)] for x, labels in zip(drawn, matched.labels, strict=True)
+            ]
+            found = table.loc[(label, topic)]
+            assert found["coefficient"] == pytest.approx(np.mean(each))
+            if label != "score":
+                assert found["share"] == pytest.approx(
+                    np.mean([np.mean(z[of_label] == topic) for z in matched.assigned])
+                )
+    assert table.loc["score"]["share"].isna().all()
+    assert table.loc["score"]["coefficient"].is_monotonic_decreasing
+    result = run("labels", fits["slda"], "--figure", tmp_path / "f.png")
+    assert result.exit_code == 0, result.output
+    assert "stars: three" in result.stdout
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("model_id", ["dmr", "partially_labeled_lda", "dp_mrm"])
 def test_tables_and_a_picture(run, fits, tmp_path, model_id):
     result = run(
         "labels", fits[model_id], "--figure", tmp_path / "f.png", "--csv", tmp_path / "t.csv", "--topics", 2

@@ -24,7 +24,7 @@ CORPUS = Corpus(
 RUN = {"chains": 2, "tune": 3, "draws": 4, "seed": 2, "keep": 2}
 
 
-OF_GROUPS = ("group_lda", "labeled_lda", "partially_labeled_lda")
+OF_GROUPS = ("group_lda", "labeled_lda", "partially_labeled_lda", "dp_mrm")
 """Models in which no two groups share all of their topics."""
 
 

@@ -20,6 +20,7 @@ from .labeled_lda import LabeledLda as LabeledLda
 from .partially_labeled_lda import PartiallyLabeledLda as PartiallyLabeledLda
 from .dmr import Dmr as Dmr
 from .author_topic import AuthorTopic as AuthorTopic
+from .dp_mrm import DpMrm as DpMrm
 from .slda import Slda as Slda
 from .pfa import Pfa as Pfa
 from .metalda import Metalda as Metalda

@@ -3,6 +3,7 @@
 from ....zoo.families.labels.own_topics import OwnTopicsFamily
 from ....zoo.models.author_topic import AuthorTopic
 from ....zoo.models.dmr import Dmr
+from ....zoo.models.dp_mrm import DpMrm
 from ..patched import Change, Mutant
 
 FILE = "labels/documents.py"
@@ -19,6 +20,10 @@ def _dmr(name: str, find: str, replace: str, about: str) -> Mutant:
 def _author(name: str, find: str, replace: str, about: str) -> Mutant:
     change = Change("labels/authors.py", find, replace)
     return Mutant(f"author-{name}", (AuthorTopic,), change, about, "blocked")
+
+
+def _measures(name: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"measures-{name}", (DpMrm,), Change("labels/mixed.py", find, replace), about, "sparse")
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -135,5 +140,41 @@ MUTANTS: tuple[Mutant, ...] = (
         "n_tables, documents.total, float(n_topics)",
         "n_tables, documents.total, 1.0",
         "the rate of alpha lacks the factor K",
+    ),
+    _measures(
+        "customers-of-dishes",
+        "of_label[j] += of_topic[k]",
+        "of_label[j] += 1",
+        "gamma is drawn given the number of topics in place of that of tables",
+    ),
+    _measures(
+        "rest-forgotten",
+        "sticks[n_topics] = documents.gamma[0]",
+        "sticks[n_topics] = 1.0",
+        "what is left of a stick does not depend on gamma",
+    ),
+    _measures(
+        "one-table-a-topic",
+        "sticks[k] = of_topic[k] if",
+        "sticks[k] = 1.0 if",
+        "sticks are drawn as if each topic had one table",
+    ),
+    _measures(
+        "one-restaurant",
+        "n_topics, of_label, 1.0",
+        "n_topics, np.array([of_topic.sum()]), 1.0",
+        "gamma is drawn as if all labels were one restaurant",
+    ),
+    _measures(
+        "alpha-of-sticks",
+        "documents.alpha_prior, tables.sum(), lengths, 1.0",
+        "documents.alpha_prior, topics.n_topics[0], lengths, 1.0",
+        "alpha is drawn given the number of topics in place of that of tables",
+    ),
+    _measures(
+        "whole-stick-for-new",
+        "documents.alpha[0] * documents.share[e] * documents.left[documents.row_label[e]]",
+        "documents.alpha[0] * documents.share[e]",
+        "a new topic is weighed by the whole stick of its label, without regard to the topics in use",
     ),
 )

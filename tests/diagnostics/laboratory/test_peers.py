@@ -15,10 +15,12 @@ tomotopy = pytest.importorskip("tomotopy", reason="tomotopy is not installed (ex
 from bnpzoo.diagnostics.laboratory.peers import (  # noqa: E402
     LabelledTomotopy,
     RegressionTomotopy,
+    RespondingTomotopy,
     Tomotopy,
 )
 
 HDP_FOUND_WRONG = ("0.14.0",)  # docs/tomotopy.md; other versions may be right
+SLDA_FOUND_TO_PLUG_IN = ("0.14.0",)
 
 LDA = bnpzoo.get("lda", n_topics=2, alpha=0.7, eta=0.4)
 HDP = bnpzoo.get("hdp", gamma=1.0, alpha=1.0, eta=0.5)
@@ -142,9 +144,87 @@ def test_regression_given_its_coefficients(changed):
     assert np.ptp(subject.log_factor[1:], axis=0).max() > 0.05  # labels differ, so that this is not LDA
 
 
+RATED = bnpzoo.Corpus([0, 1, 0, 2, 1], [0, 2, 5], covariates={"y": np.array([3.0, -3.0])})
+SLDA = bnpzoo.get(
+    "slda", n_topics=2, alpha=0.7, eta=0.4, response="y",
+    intercept_precision=1e8, precision=1.0, noise_precision=1.0,
+)  # fmt: skip
+
+
+def plugged_in(z, model, corpus):
+    """Coefficients as tomotopy has them after an iteration that ends with topics `z`, float (K,)."""
+    shares, y = model.shares(z, corpus), corpus.covariates["y"]
+    return np.linalg.solve(shares.T @ shares + model.precision * np.eye(model.n_topics), shares.T @ y)
+
+
+def log_law_with_plugged_in_coefficients(model, corpus):
+    """Exact stationary law of sweeps over the topics, each at the coefficients that the last one leaves.
+
+    Documents are visited in either order, tokens from the first to the last.
+    """
+    states = list(model.assignments(corpus))
+    number = {tuple(z): i for i, z in enumerate(states)}
+    hyper = {name: np.atleast_1d(value) for name, value in model.hyperparameters().items()}
+    hyper |= {name: hyper[name][0] for name in ("alpha", "eta")}
+    tokens = [range(*corpus.doc_ptr[d : d + 2]) for d in range(corpus.n_documents)]
+    neighbours = np.array(
+        [[[number[(*z[:i], k, *z[i + 1 :])] for k in range(2)] for z in map(tuple, states)] for i in range(5)]
+    )
+    transitions = np.zeros((len(states), len(states)))
+    for start, z in enumerate(states):
+        at = {"intercept": np.zeros(1), "coefficient": plugged_in(z, model, corpus)[None], **hyper}
+        weight = np.exp([model.log_joint({"z": state, **at}, corpus) for state in states])
+        for order in ([0, 1], [1, 0]):
+            law = np.eye(len(states))[start]
+            for i in (i for d in order for i in tokens[d]):
+                both = weight[neighbours[i]]
+                step = np.zeros(transitions.shape)
+                np.put_along_axis(step, neighbours[i], both / both.sum(axis=1, keepdims=True), axis=1)
+                law = law @ step
+            transitions[start] += law / 2.0
+    law = np.linalg.matrix_power(transitions, 2**20)[0]
+    return {tuple(z): float(np.log(p)) for z, p in zip(states, law, strict=True)}
+
+
+def test_supervised_lda():
+    """Its topics have the law of a sampler with coefficients plugged in, and not that of the posterior."""
+    subject, settings = RespondingTomotopy(SLDA, RATED), {"draws": 5000, "warmup": 200, "seed": 1}
+    log_law = log_law_with_plugged_in_coefficients(SLDA, RATED)
+    predicted = Oracle.of(SLDA.assignments(RATED), lambda z: log_law[tuple(z)])
+    exact = Oracle.of_model(SLDA, RATED)
+    if tomotopy.__version__ in SLDA_FOUND_TO_PLUG_IN:
+        verdict = agrees_with_oracle(subject, predicted, RATED, **settings)
+        assert verdict.passed, verdict
+        verdict = agrees_with_oracle(subject, exact, RATED, **settings)
+        assert verdict.status == "rejected", verdict
+    verdict = agrees_with_oracle(ModelSubject(SLDA, Design.of(RATED)), exact, RATED, **settings)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.skipif(
+    tomotopy.__version__ not in SLDA_FOUND_TO_PLUG_IN, reason="says nothing of other versions"
+)
+@pytest.mark.parametrize("ignored", [{}, {"glm_param": [4.0]}, {"mu": [5.0]}], ids=str)
+def test_coefficients_of_supervised_lda_are_a_function_of_its_topics(ignored):
+    common = {"alpha": [0.7, 0.7], "eta": 0.4, "seed": 3, "min_cf": 0, "min_df": 0, "rm_top": 0}
+    peer = tomotopy.SLDAModel(k=2, vars="l", nu_sq=[1.0], **common, **ignored)
+    peer.optim_interval = 0
+    for words, y in zip(([0, 1], [0, 2, 1]), RATED.covariates["y"], strict=True):
+        peer.add_doc([f"w{word}" for word in words], y=[float(y)])
+    for _ in range(5):
+        peer.train(1, workers=1)
+        z = np.concatenate([document.topics for document in peer.docs])
+        np.testing.assert_allclose(peer.get_regression_coef(0), plugged_in(z, SLDA, RATED), rtol=1e-5)
+
+
 def test_labels_that_tomotopy_cannot_represent():
     with pytest.raises(ValueError, match="labeled_lda: common: tomotopy has none, found 2"):
         LabelledTomotopy(bnpzoo.get("labeled_lda", alpha=1.0, eta=0.5, common=2), Design.of(LABELLED))
     none = bnpzoo.Corpus([0, 1], [0, 1, 2], covariates={"tag": sparse.csr_array([[1], [0]])})
+    with pytest.raises(ValueError, match="slda: expected numbers as responses, found categories"):
+        RespondingTomotopy(SLDA.replaced(response="y:category"), RATED)
+    gaps = bnpzoo.Corpus([0, 1], [0, 1, 2], covariates={"y": np.array(["1.5", ""])})
+    with pytest.raises(ValueError, match="slda: expected every response of every document"):
+        RespondingTomotopy(SLDA.replaced(response="y:number"), gaps)
     with pytest.raises(ValueError, match="labeled_lda: expected a label on every document"):
         LabelledTomotopy(OF_LABELS["labeled LDA"], Design.of(none))

@@ -151,6 +151,14 @@ def test_the_report_is_one_safe_page(tmp_path, climbed):
     assert "http" not in html.replace("http-equiv", "").replace("http://www.w3.org", "")
 
 
+def test_the_report_draws_more_panels_than_arviz_would(tmp_path):
+    ranks = np.random.default_rng(0).random((43, 1, 20))
+    groups = {"prior_sbc": xr.Dataset({f"x{i}": (("chain", "draw"), own) for i, own in enumerate(ranks)})}
+    verdict = Verdict("sbc", "lda/sparse", "passed", "As expected.", 1e-5, xr.Dataset(), {}, groups)
+    write_validation_report(tmp_path / "page.html", [verdict])
+    assert (tmp_path / "page.html").read_text().count("<figure>") == 1
+
+
 def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
     wanted = validate.cases_of("hdp", ["joint", "oracle"], "sparse")
     wanted += validate.mutant_cases("hdp", ["joint", "sequential"], "sparse")

@@ -2,11 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import product
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, ndtri
 from scipy.stats import qmc
+
+from ...toolbox.enumeration import log_stirling
+from ..hdp.sticks import log_root
 
 POINTS_LOG2 = 17
 """Of the lattice, which is scrambled so that no point lies on an edge."""
@@ -71,3 +75,56 @@ def log_topics_of_authors(
                 after[moved.tobytes()] += probability * weight / len(own)
         states = after
     return float(np.log(sum(states.values())))
+
+
+def log_topics_of_measures(
+    counts: np.ndarray, labels: Sequence[np.ndarray], gamma: float, alpha: float, tau: float
+) -> float:
+    """Log probability of topics of mixed random measures: a sum over labels of topics and over tables.
+
+    Parameters
+    ----------
+    counts : int (D, K)
+        Tokens of each topic in a document; every topic has one.
+    labels : D arrays of int
+        Those that each document mixes.
+    gamma, alpha, tau : float
+
+    Notes
+    -----
+    Given tables m_dk and labels j(k) of topics: ``prod_d Γ(a)/Γ(a + n_d) prod_k |s(n_dk, m_dk)| a^m_dk``, the
+    urn of the labels of each document's tables, and the Chinese restaurant of the tables of each label.
+    """
+    stirling = log_stirling(int(counts.max(initial=0)))
+    lengths = counts.sum(axis=1)
+    documents, topics = np.nonzero(counts)
+    terms = []
+    for tables in product(*(range(1, n + 1) for n in counts[documents, topics])):
+        m = np.zeros_like(counts)
+        m[documents, topics] = tables
+        weight = sum(
+            stirling[n, t] + t * np.log(alpha) for n, t in zip(counts[documents, topics], tables, strict=True)
+        )
+        own = [
+            reduce(np.intersect1d, [labels[d] for d in np.flatnonzero(column).tolist()])
+            for column in counts.T
+        ]
+        for label in product(*own):
+            terms.append(weight + _log_labels(m, np.array(label, int), labels, gamma, tau))
+    if not terms:
+        return -np.inf
+    return float(logsumexp(terms) + np.sum(gammaln(alpha) - gammaln(alpha + lengths)))
+
+
+def _log_labels(
+    m: np.ndarray, label: np.ndarray, labels: Sequence[np.ndarray], gamma: float, tau: float
+) -> float:
+    """Log probability of the labels and topics of tables (D, K)."""
+    out = 0.0
+    for row, own in zip(m, labels, strict=True):
+        of_label = np.array([row[label == j].sum() for j in own])
+        mass = own.size * tau
+        out += float(
+            gammaln(mass) - gammaln(mass + row.sum()) + np.sum(gammaln(tau + of_label) - gammaln(tau))
+        )
+    return out + sum(log_root(m[:, label == j].sum(axis=0), gamma) for j in np.unique(label))

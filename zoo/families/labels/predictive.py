@@ -11,6 +11,10 @@ from ....kernels.labels import authors
 from ...corpus import Corpus
 from ...corpus.labels import Column, distinct_rows, label_matrix
 from ...predictive import FrozenTopics, Predictive
+from ...toolbox.draws import draw_dirichlet
+
+SHARES = 20
+"""Draws of the shares of labels of a document that is completed."""
 
 
 @dataclass(frozen=True)
@@ -141,3 +145,70 @@ class AuthorPredictive(LabelledPredictive):
     def _of(self, labels: Any, d: int) -> np.ndarray:
         """Dirichlet parameters of the authors of a document, float (S, K)."""
         return self.authors[labels.indices[labels.indptr[d] : labels.indptr[d + 1]]]
+
+
+@dataclass(frozen=True)
+class MixedPredictive(LabelledPredictive):
+    """Topics of one posterior draw and the law of documents that mix their labels.
+
+    A document of one label is one with Dirichlet proportions; of one that has several, particles draw shares.
+
+    Attributes
+    ----------
+    prior_at : (share) -> float (R, K)
+        Dirichlet parameters of documents with shares (R, J) of the labels.
+    tau : float
+        Dirichlet parameter of the labels of a document.
+    """
+
+    prior_at: Callable[[np.ndarray], np.ndarray]
+    tau: float
+
+    @override
+    def log_completion(
+        self, observed: Corpus, rest: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        """See `FrozenTopics.log_completion`; a mean over shares, weighed by what is observed."""
+        labels = self.labels_of(observed)
+        out = np.empty(rest.n_tokens)
+        for d in range(observed.n_documents):
+            seen, hidden = (part.take(np.array([d])) for part in (observed, rest))
+            found = [
+                (
+                    topics.log_documents(seen, rng, particles=1),
+                    topics.log_completion(seen, hidden, rng, burn_in=burn_in, sweeps=sweeps),
+                )
+                for topics in self._topics(labels, d, rng)
+            ]
+            weight = np.array([of_seen[0] for of_seen, _ in found])
+            asked = np.array([tokens for _, tokens in found])
+            out[rest.doc_ptr[d] : rest.doc_ptr[d + 1]] = logsumexp(
+                asked + (weight - logsumexp(weight))[:, None], axis=0
+            )
+        return out
+
+    @override
+    def log_labelled(
+        self, documents: Corpus, labels: Any, rng: np.random.Generator, *, particles: int
+    ) -> np.ndarray:
+        labels, out = labels.tocsr(), np.empty(documents.n_documents)
+        for d in range(documents.n_documents):
+            document = documents.take(np.array([d]))
+            own = self._topics(labels, d, rng, particles)
+            each = [
+                topics.log_documents(document, rng, particles=max(1, particles // len(own)))[0]
+                for topics in own
+            ]
+            out[d] = logsumexp(each) - np.log(len(each))
+        return out
+
+    def _topics(
+        self, labels: Any, d: int, rng: np.random.Generator, draws: int = SHARES
+    ) -> list[FrozenTopics]:
+        """Topics of a document, for several draws of the shares of its labels where it has some."""
+        n_labels = max(labels.shape[1], 1)
+        own = labels.indices[labels.indptr[d] : labels.indptr[d + 1]]
+        own = own if own.size else np.arange(n_labels)
+        share = np.zeros((draws if own.size > 1 else 1, n_labels))
+        share[:, own] = draw_dirichlet(np.full((len(share), own.size), self.tau), rng)
+        return [replace(self.topics, prior=prior[None]) for prior in self.prior_at(share)]

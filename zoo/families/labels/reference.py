@@ -109,3 +109,55 @@ def authors(share: np.ndarray, n_topics: int, alpha: Hyperparameter) -> Callable
         return log_theta
 
     return program
+
+
+def measures(
+    has: np.ndarray,
+    row: np.ndarray,
+    truncation: int,
+    gamma: Hyperparameter,
+    alpha: Hyperparameter,
+    tau: Hyperparameter,
+) -> Callable[[], Any]:
+    """Documents that mix the Dirichlet processes of labels; see `TwoSidedModel.document_block`.
+
+    Parameters
+    ----------
+    has : bool (R, J)
+        Which labels each row has.
+    row : int (D,)
+        Of each document.
+    truncation : int
+        T, sticks of a label, the last of which is what is left.
+    gamma, alpha, tau : float or Gamma
+
+    Returns
+    -------
+    callable
+        Part of a NumPyro program with sites ``root`` (J, T), ``share`` (R, J), ``theta`` (D, J T), ``gamma``,
+        ``alpha`` and ``tau``.
+    """
+
+    def program() -> Any:
+        import jax.numpy as jnp
+        import numpyro
+        import numpyro.distributions as dist
+
+        from ...toolbox import blocks
+
+        value = {"gamma": gamma, "alpha": alpha, "tau": tau}
+        log_value = {name: blocks.log_hyperparameter(name, x) for name, x in value.items()}
+        n_labels = has.shape[1]
+        law = dist.Beta(1.0, jnp.exp(log_value["gamma"])).expand((n_labels, truncation - 1)).to_event()
+        cut = jnp.asarray(numpyro.sample("cut", law))
+        ones = jnp.ones((n_labels, 1))
+        before = jnp.cumsum(jnp.log1p(-cut), axis=1)
+        log_root = jnp.log(jnp.append(cut, ones, axis=1)) + jnp.append(0.0 * ones, before, axis=1)
+        numpyro.deterministic("root", jnp.exp(log_root))
+        log_shape = jnp.where(has, log_value["tau"], blocks.LOG_SHAPE_FLOOR)
+        log_share = blocks.log_dirichlet("share", log_shape, has.shape)
+        log_weight = (log_share[:, :, None] + log_root).reshape(len(has), -1)[row]
+        shape = (len(row), n_labels * truncation)
+        return blocks.log_dirichlet("theta", log_value["alpha"] + log_weight, shape)
+
+    return program
