@@ -29,7 +29,7 @@ PRINTED_ETA = """\
     rate = prior[1]
     for n in counts.sum(axis=0):
         if n > 0:
-            rate -= log_beta_variate(rng, counts.shape[0] * eta[0], float(n))[0]
+            rate += math.exp(log_companion(rng, math.log(counts.shape[0] * eta[0]), float(n)))
     eta[0] = math.exp(log_gamma_variate(rng, prior[0] + tables)) / rate
 """
 TABLES = "            for _ in range(crt(rng, counts[w, j], psi)):\n"
