@@ -167,7 +167,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _of_layers(
         "spread-of-links",
         "spread += np.logaddexp(0.0, log_l[j] - math.log(layers.link_rate[t]))",
-        "spread += math.exp(log_l[j]) / layers.link_rate[t]",
+        "spread += math.exp(min(log_l[j], 600.0)) / layers.link_rate[t]",
         "popularity has a rate linear in the companions",
     ),
 )
