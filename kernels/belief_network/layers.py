@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import concentration, crt, is_sampled, log_beta_variate, log_gamma_variate
+from ..toolbox.random import concentration, crt, is_sampled, log_gamma_variate
 
 LEAST = 1e-300
 """Least shape of a gamma variate: of smaller ones the logarithm is not finite."""
@@ -28,7 +28,8 @@ LOWEST = -650.0
 def linear(log_links):
     """Exponentials of links (J, W); those of a topic whose links would all underflow are raised together.
 
-    Of such a topic the sum of psi is nothing beside a token, and only the proportions of psi matter.
+    Of such a topic the sum of psi is nothing beside a token, and only the proportions of psi matter. Its
+    companion does see the sum, and sees it as it is: `log_companion`.
     """
     out = np.empty(log_links.shape)
     for j in range(log_links.shape[0]):
@@ -42,10 +43,32 @@ def linear(log_links):
 
 
 @kernel
-def pass_up(rng, counts, topics, links, log_q, links_used, above):
+def log_companion(rng, log_mass, n):
+    """Draw ``log(-log q)``, q ~ Beta(mass, n), also of a mass that is no positive double.
+
+    As the mass goes to zero, ``-mass log q`` becomes an exponential variable.
+    """
+    if log_mass < LOWEST:
+        return math.log(rng.standard_exponential()) - log_mass
+    log_x = log_gamma_variate(rng, math.exp(log_mass))
+    log_odds = log_gamma_variate(rng, n) - log_x
+    return math.log(np.logaddexp(0.0, log_odds)) if log_odds > LOWEST else log_odds
+
+
+@kernel
+def log_row_sum(log_links, j):
+    """Log of the sum of a topic's links."""
+    high, total = log_links[j].max(), 0.0
+    for k in range(log_links.shape[1]):
+        total += math.exp(log_links[j, k] - high)
+    return high + math.log(total)
+
+
+@kernel
+def pass_up(rng, counts, topics, log_links, log_l, links_used, above):
     """Hand the counts of a layer to that above it, the topics of the layer integrated out.
 
-    Zhao et al. (2018), eq. (2) for every layer, with ``log q = 0`` for a topic without tokens, (3) and (4).
+    Zhao et al. (2018), eq. (2) for every layer, with q = 1 for a topic without tokens, (3) and (4).
 
     Parameters
     ----------
@@ -53,18 +76,19 @@ def pass_up(rng, counts, topics, links, log_q, links_used, above):
         Tokens of each word in the topics of the layer.
     topics : float64 (V, W)
         Topics of the layer above.
-    links : float64 (J, W)
-    log_q : float64 (J,)
-        Filled with the logarithms of the companions of the topics' sums of psi.
+    log_links : float64 (J, W)
+    log_l : float64 (J,)
+        Filled with log l, l = -log q, q the companions of the topics' sums of psi.
     links_used : int64 (J, W)
         Filled with how many tables each link brings up.
     above : int64 (V, W)
         Filled with the counts of the layer above.
     """
     n_words, width = topics.shape
-    total = counts.sum(axis=0)
+    total, links = counts.sum(axis=0), linear(log_links)
     for j in range(total.size):
-        log_q[j] = log_beta_variate(rng, links[j].sum(), float(total[j]))[0] if total[j] > 0 else 0.0
+        log_mass = log_row_sum(log_links, j)
+        log_l[j] = log_companion(rng, log_mass, float(total[j])) if total[j] > 0 else -np.inf
     links_used[:] = 0
     above[:] = 0
     running = np.empty(width)
@@ -111,7 +135,7 @@ def draw_eta(rng, eta, prior, counts):
 
 
 @kernel
-def draw_links(rng, layers, t, log_q, links_used, log_links):
+def draw_links(rng, layers, t, log_l, links_used, log_links):
     """Draw all between the topics below upper layer `t` and those in it, the topics below integrated out.
 
     Zhao et al. (2018), eq. (6), (9), (10), (7), (11), (5) and (8), in this order. Sums over topics below are
@@ -119,24 +143,24 @@ def draw_links(rng, layers, t, log_q, links_used, log_links):
 
     Parameters
     ----------
-    log_q : float64 (J,)
+    log_l : float64 (J,)
     links_used : int64 (J, W)
         As `pass_up` left them.
     log_links : float64 (J, W)
         Drawn in place.
     """
     spread = 0.0
-    for j in range(log_q.size):
-        spread += math.log1p(-log_q[j] / layers.link_rate[t])
+    for j in range(log_l.size):
+        spread += np.logaddexp(0.0, log_l[j] - math.log(layers.link_rate[t]))
     tables = np.zeros(links_used.shape[1], np.int64)
     for k in range(tables.size):
         popularity = math.exp(layers.log_popularity[t, k])
-        for j in range(log_q.size):
+        for j in range(log_l.size):
             tables[k] += crt(rng, links_used[j, k], popularity)
     draw_mass(rng, layers, t, tables, spread)
     draw_popularity(rng, layers, t, tables, spread)
     draw_rate(rng, layers, t)
-    draw_link_weights(rng, layers, t, log_q, links_used, log_links)
+    draw_link_weights(rng, layers, t, log_l, links_used, log_links)
     draw_link_rate(rng, layers, t, log_links)
 
 
@@ -172,11 +196,11 @@ def draw_rate(rng, layers, t):
 
 
 @kernel
-def draw_link_weights(rng, layers, t, log_q, links_used, log_links):
+def draw_link_weights(rng, layers, t, log_l, links_used, log_links):
     """Draw the links of all topics below, those without tokens by their prior."""
     shape = np.maximum(np.exp(layers.log_popularity[t]), LEAST)
-    for j in range(log_q.size):
-        log_rate = math.log(layers.link_rate[t] - log_q[j])
+    for j in range(log_l.size):
+        log_rate = np.logaddexp(math.log(layers.link_rate[t]), log_l[j])
         for k in range(shape.size):
             log_links[j, k] = log_gamma_variate(rng, shape[k] + links_used[j, k]) - log_rate
 
@@ -255,21 +279,21 @@ def sweep_layers(rng, counts, eta, eta_prior, layers, psi, psi_total):
         psi_total[:] = n_words * eta[0]
         return
     below = max(n_topics, width)
-    log_q = np.zeros((n_upper, below))
+    log_l = np.zeros((n_upper, below))
     links_used = np.zeros((n_upper, below, width), np.int64)
     tables = np.zeros((n_upper, n_words, width), np.int64)
     for t in range(n_upper):
         n_below = n_topics if t == 0 else width
-        links = linear(layers.log_links if t == 0 else layers.log_upper_links[t - 1])
-        handed = counts if t == 0 else tables[t - 1]
-        pass_up(rng, handed, layers.topics[t], links, log_q[t, :n_below], links_used[t, :n_below], tables[t])
+        log_links = layers.log_links if t == 0 else layers.log_upper_links[t - 1]
+        handed, used = counts if t == 0 else tables[t - 1], links_used[t, :n_below]
+        pass_up(rng, handed, layers.topics[t], log_links, log_l[t, :n_below], used, tables[t])
     draw_eta(rng, eta, eta_prior, tables[n_upper - 1])
     shapes = np.full((n_words, width), eta[0])
     for t in range(n_upper - 1, -1, -1):
         draw_topics(rng, shapes, tables[t], layers.log_topics[t], layers.topics[t])
         n_below = n_topics if t == 0 else width
         log_links = layers.log_links if t == 0 else layers.log_upper_links[t - 1]
-        draw_links(rng, layers, t, log_q[t, :n_below], links_used[t, :n_below], log_links)
+        draw_links(rng, layers, t, log_l[t, :n_below], links_used[t, :n_below], log_links)
         if t > 0:
             mix(layers.topics[t], linear(log_links), shapes)
     links = linear(layers.log_links)

@@ -191,16 +191,19 @@ def test_lengths_without_bounds_are_refused():
 
 
 DYING = [
-    ("tables-of-all-topics", 3),
-    ("share-of-all", 3),
-    ("exposure-forgotten", 0),
+    ("tables-of-all-topics", 3, "sequential"),
+    ("share-of-all", 3, "sequential"),
+    ("exposure-forgotten", 0, "sequential"),
+    ("length-turned-around", 0, "geweke"),
+    ("c-without-rest", 0, "geweke"),
+    ("dropped-weight-lost", 0, "geweke"),
 ]
 
 
-@pytest.mark.parametrize(("mutant", "n_topics"), DYING)
-def test_mutants_die(mutant, n_topics):
+@pytest.mark.parametrize(("mutant", "n_topics", "rung"), DYING)
+def test_mutants_die(mutant, n_topics, rung):
     options = json.dumps({"n_topics": n_topics})
-    verdict = climb(Case("pfa", "sparse", "sequential", mutant=f"poisson-{mutant}", options=options))
+    verdict = climb(Case("pfa", "sparse", rung, mutant=f"poisson-{mutant}", options=options))
     assert verdict.status != "passed", verdict
 
 

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from ...kernels.poisson import documents
 from ...kernels.toolbox.sides import State
-from ..contract import Card, Design, Equation, Latents, Room
+from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Room
 from ..corpus import Corpus
 from ..families.belief_network.topics import BeliefNetwork
 from ..families.collapsed import prior_arrays
@@ -19,6 +19,7 @@ from ..families.hdp.sticks import GrowingSticks, seat_tokens
 from ..families.poisson import marginal, reference
 from ..families.poisson.family import PoissonFamily, draw_log_mass
 from ..families.poisson.lengths import highest_log_lengths
+from ..settings import setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 from ..toolbox.enumeration import restricted_growth_strings
 from ..toolbox.laws import by_first_appearance
@@ -102,6 +103,14 @@ class Pfa(PoissonFamily):
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "mass", "gamma", "c")
     stan_program: ClassVar[str] = "pfa"
 
+    # Before tests, masses above the lengths of documents: there it shows whether weights are exposed to p or
+    # to 1 - p, and whether topics without tokens keep theirs.
+    gamma: Hyperparameter = setting(
+        Gamma(0.01, 0.01), fixed=1.1, prior=Gamma(6.0, 1.0), reference=0.7, benchmark=1.5
+    )
+    c: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=0.85, prior=Gamma(3.0, 6.0), reference=Gamma(9.0, 7.0), benchmark=0.1
+    )
     n_topics: int = 0
 
     def __post_init__(self):

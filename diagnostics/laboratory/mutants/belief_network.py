@@ -8,7 +8,7 @@ from ....zoo.families.belief_network.topics import BeliefNetwork
 from ..patched import Change, Mutant
 
 DRAW_LINKS = """\
-    draw_link_weights(rng, layers, t, log_q, links_used, log_links)
+    draw_link_weights(rng, layers, t, log_l, links_used, log_links)
     draw_link_rate(rng, layers, t, log_links)
 """
 DRAW_MASS = """\
@@ -18,7 +18,7 @@ DRAW_MASS = """\
 DRAW_ALL = DRAW_MASS + "    draw_rate(rng, layers, t)\n" + DRAW_LINKS
 DRAW_TOPICS = "        draw_topics(rng, shapes, tables[t], layers.log_topics[t], layers.topics[t])\n"
 DRAW_AND_MIX = """\
-        draw_links(rng, layers, t, log_q[t, :n_below], links_used[t, :n_below], log_links)
+        draw_links(rng, layers, t, log_l[t, :n_below], links_used[t, :n_below], log_links)
         if t > 0:
             mix(layers.topics[t], linear(log_links), shapes)
 """
@@ -29,7 +29,7 @@ PRINTED_ETA = """\
     rate = prior[1]
     for n in counts.sum(axis=0):
         if n > 0:
-            rate -= log_beta_variate(rng, counts.shape[0] * eta[0], float(n))[0]
+            rate += math.exp(log_companion(rng, math.log(counts.shape[0] * eta[0]), float(n)))
     eta[0] = math.exp(log_gamma_variate(rng, prior[0] + tables)) / rate
 """
 TABLES = "            for _ in range(crt(rng, counts[w, j], psi)):\n"
@@ -135,9 +135,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _of_layers(
         "empty-links-kept",
-        "        log_rate = math.log(layers.link_rate[t] - log_q[j])\n",
-        "        if log_q[j] == 0.0:\n            continue\n"
-        "        log_rate = math.log(layers.link_rate[t] - log_q[j])\n",
+        "        log_rate = np.logaddexp(math.log(layers.link_rate[t]), log_l[j])\n",
+        "        if log_l[j] == -np.inf:\n            continue\n"
+        "        log_rate = np.logaddexp(math.log(layers.link_rate[t]), log_l[j])\n",
         "the links of a topic without tokens stay as they were",
     ),
     _of_layers(
@@ -148,7 +148,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _of_layers(
         "companion-forgotten",
-        "math.log(layers.link_rate[t] - log_q[j])",
+        "np.logaddexp(math.log(layers.link_rate[t]), log_l[j])",
         "math.log(layers.link_rate[t])",
         "links are drawn without the companions of the sums of psi",
     ),
@@ -166,8 +166,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _of_layers(
         "spread-of-links",
-        "spread += math.log1p(-log_q[j] / layers.link_rate[t])",
-        "spread += -log_q[j] / layers.link_rate[t]",
+        "spread += np.logaddexp(0.0, log_l[j] - math.log(layers.link_rate[t]))",
+        "spread += math.exp(min(log_l[j], 600.0)) / layers.link_rate[t]",
         "popularity has a rate linear in the companions",
     ),
 )

@@ -108,6 +108,9 @@ def test_mutants_of_seeded_topics_die(mutant):
         ("belief-printed-rate", "sequential"),
         ("belief-topics-not-redrawn", "sequential"),
         ("belief-companion-forgotten", "sequential"),
+        ("belief-popularity-before-mass", "geweke"),
+        ("belief-rate-before-links", "geweke"),
+        ("belief-printed-order", "geweke"),
     ],
 )
 def test_mutants_of_belief_networks_die(mutant, rung):

@@ -4,8 +4,12 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from bnpzoo import Gamma
+from bnpzoo.diagnostics.laboratory.ladder import DESIGN
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutant_by_id
-from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
+from bnpzoo.diagnostics.laboratory.sequential import sequential
+from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.kernels.belief_network import layers, tokens
 from bnpzoo.kernels.belief_network.state import Layers
 from bnpzoo.zoo.contract import Design
@@ -37,11 +41,11 @@ def test_counts_are_handed_up_whole():
     rng = np.random.default_rng(0)
     counts = rng.poisson(1.0, (6, 4))
     counts[:, 2] = 0
-    topics, links = rng.dirichlet(np.ones(6), 3).T.copy(), rng.gamma(1.0, size=(4, 3))
-    log_q, used, above = np.full(4, np.nan), np.zeros((4, 3), np.int64), np.zeros((6, 3), np.int64)
-    layers.pass_up(rng, counts, topics, links, log_q, used, above)
-    assert log_q[2] == 0.0
-    assert np.all(log_q[[0, 1, 3]] < 0.0)
+    topics, log_links = rng.dirichlet(np.ones(6), 3).T.copy(), np.log(rng.gamma(1.0, size=(4, 3)))
+    log_l, used, above = np.full(4, np.nan), np.zeros((4, 3), np.int64), np.zeros((6, 3), np.int64)
+    layers.pass_up(rng, counts, topics, log_links, log_l, used, above)
+    assert log_l[2] == -np.inf
+    assert np.all(np.isfinite(log_l[[0, 1, 3]]))
     assert used.sum() == above.sum()
     np.testing.assert_array_equal(used.sum(axis=0), above.sum(axis=0))
     assert not used[2].any()
@@ -54,11 +58,11 @@ def test_tables_and_where_they_go_have_their_law():
     rng, n = np.random.default_rng(1), 20_000
     counts, topics = np.array([[5], [2]]), np.array([[0.8, 0.3], [0.2, 0.7]])
     links = np.array([[0.9, 1.6]])
-    log_q, used, above = np.zeros(1), np.zeros((1, 2), np.int64), np.zeros((2, 2), np.int64)
+    log_l, used, above = np.zeros(1), np.zeros((1, 2), np.int64), np.zeros((2, 2), np.int64)
     drawn = np.empty((n, 5))
     for i in range(n):
-        layers.pass_up(rng, counts, topics, links, log_q, used, above)
-        drawn[i] = [*above.ravel(), log_q[0]]
+        layers.pass_up(rng, counts, topics, np.log(links), log_l, used, above)
+        drawn[i] = [*above.ravel(), -np.exp(log_l[0])]
     psi = topics @ links[0]
     tables = [np.sum(r / (r + np.arange(c[0]))) for r, c in zip(psi, counts, strict=True)]
     split = topics * links / psi[:, None] * np.array(tables)[:, None]
@@ -68,12 +72,54 @@ def test_tables_and_where_they_go_have_their_law():
     assert np.abs(z).max() < stats.norm.isf(FALSE_ALARM_RATE / 10)
 
 
+@pytest.mark.parametrize("log_mass", [-1e9, -651.0, -649.0, 0.7])
+def test_companions_of_any_mass_have_their_law(log_mass):
+    """Of a beta variable; for a mass that is hardly a double, or none, of an exponential over the mass."""
+    rng = np.random.default_rng(6)
+    drawn = np.array([layers.log_companion(rng, log_mass, 3.0) for _ in range(20_000)])
+    if log_mass > 0.0:
+        found = stats.kstest(np.exp(-np.exp(drawn)), "beta", (np.exp(log_mass), 3.0))
+    else:
+        found = stats.kstest(np.exp(drawn + log_mass), "expon")
+    assert found.pvalue > FALSE_ALARM_RATE
+
+
+RAISED = Change(
+    "belief_network/layers.py",
+    "log_mass = log_row_sum(log_links, j)",
+    "log_mass = math.log(links[j].sum())",
+)
+"""Companions of links that have been raised to 1e-282."""
+
+
+@pytest.mark.parametrize("change", [None, RAISED])
+def test_links_that_underflow_leave_the_law_as_it_is(change):
+    """With masses so small that links often are no positive doubles."""
+    changes = (PLAIN_PYTHON, change) if change else ()
+    model = get("lda", topics="belief-network").set_to("prior")
+    model = model.replaced(layer_mass=Gamma(0.4, 0.15), layer_rate=Gamma(1.7, 1.1), link_rate=Gamma(1.2, 0.7))
+    verdict = sequential(Changed(model, DESIGN, changes), false_alarm_rate=FALSE_ALARM_RATE)
+    assert verdict.passed == (change is None), verdict
+
+
+class Changed(ModelSubject):
+    """The first sampler of a model, of kernels with some changes."""
+
+    def __init__(self, model, design, changes):
+        super().__init__(model, design, "sparse")
+        self.of_changed = model.kernels_in(load_room(*changes))["sparse"]
+
+    @property
+    def kernel(self):
+        return self.of_changed
+
+
 def test_links_of_topics_without_tokens_are_drawn_from_their_prior():
     rng, n = np.random.default_rng(2), 20_000
     state = one_layer(np.log([2.0, 0.7]), link_rate=1.7)
     log_links, drawn = np.zeros((1, 2)), np.empty((n, 2))
     for i in range(n):
-        layers.draw_link_weights(rng, state, 0, np.zeros(1), np.zeros((1, 2), np.int64), log_links)
+        layers.draw_link_weights(rng, state, 0, np.full(1, -np.inf), np.zeros((1, 2), np.int64), log_links)
         drawn[i] = np.exp(log_links[0])
     for values, shape in zip(drawn.T, (2.0, 0.7), strict=True):
         assert stats.kstest(values, "gamma", (shape, 0, 1 / 1.7)).pvalue > FALSE_ALARM_RATE
@@ -119,7 +165,7 @@ def after_one_draw(layers, n, rng):
     their laws given these.
     """
     out, prior = np.empty((n, 4)), {"mass": (2.0, 1.5), "link_rate": (1.5, 1.0)}
-    log_q, used = np.zeros(4), np.zeros((4, 3), np.int64)
+    log_l, used = np.full(4, -np.inf), np.zeros((4, 3), np.int64)
     for i in range(n):
         mass, rate = rng.gamma(2.0, 1 / 1.5, 1), rng.gamma(1.5, 1.0, 1)
         state = Layers(
@@ -136,7 +182,7 @@ def after_one_draw(layers, n, rng):
         )
         popularity = np.maximum(np.exp(state.log_popularity[0]), 1e-300)
         state.log_links[:] = np.log(np.maximum(rng.gamma(popularity, 1 / rate, (4, 3)), 1e-300))
-        layers.draw_links(rng, state, 0, log_q, used, state.log_links)
+        layers.draw_links(rng, state, 0, log_l, used, state.log_links)
         popularity = max(np.exp(state.log_popularity[0]).sum(), 1e-300)
         out[i] = [
             stats.gamma.cdf(state.mass[0], 2.0, scale=1 / 1.5),
