@@ -93,7 +93,7 @@ def test_what_says_nothing_voids_nothing(voided):
 
 def test_a_sign_in_the_sticks_voids_the_verdicts_on_models_with_sticks(voided):
     of_sentences = ("was", "ordered_sbp", "sbp", "tjb_hdp", "mqr_hdp", "icd")  # without a number of topics
-    users = ("hdp", "mt_hdp", "hdsp", "whdsp", *of_sentences)
+    users = ("hdp", "mt_hdp", "hdsp", "whdsp", "dp_mrm", *of_sentences)
     found = voided(("zoo/families/hdp/sticks.py", "def log_gem(", "def log_gem(extra=-1, *, "))
     assert found <= of(users)
     assert found >= of(users, "oracle") | of(users, "joint")
