@@ -16,7 +16,7 @@ from scipy import sparse
 
 def pytest_configure(config):
     """Let all Stan programs of the tests share one header."""
-    os.environ.update(stan_compiler.environment(config.cache.mkdir("stan-header")))
+    os.environ.update(stan_compiler.environment(config.rootpath / ".pytest_cache" / "stan-header"))
 
 
 @pytest.fixture(scope="session")

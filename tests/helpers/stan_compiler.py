@@ -18,6 +18,7 @@ def environment(folder: Path) -> dict[str, str]:
     """Variables with which PyStan takes this compiler, which keeps the header in `folder`: of some 800 MB."""
     if "STAN_HEADER_IN" in os.environ:
         return {}
+    folder.mkdir(parents=True, exist_ok=True)
     return {
         "STAN_HEADER_IN": str(folder),
         "STAN_COMPILER": os.environ.get("CXX", "g++"),
