@@ -15,7 +15,7 @@ demo: $(INSTALLED)  ## One model, three back ends, one report (at most 10 minute
 
 JOBS := 2
 
-test: $(INSTALLED)  ## Run the tests (on two cores some 40 minutes, less once all is compiled)
+test: $(INSTALLED)  ## Run the tests (on two cores half an hour, less once all is compiled)
 	$(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 
 lint: $(INSTALLED)  ## Check style, format and types
