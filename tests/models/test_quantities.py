@@ -6,6 +6,7 @@ in it.
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,13 +15,23 @@ from bnpzoo.diagnostics.laboratory.ladder import DESIGN
 from bnpzoo.zoo.contract import Probes
 from bnpzoo.zoo.families.belief_network import network
 from bnpzoo.zoo.models import get
-from scipy import stats
+from scipy import sparse, stats
 from scipy.integrate import quad
 from spelled_out import FORMS
 
 LOG2 = math.log(2.0)
 
 PROBES = Probes.of(DESIGN.corpus(np.zeros(int(DESIGN.doc_lengths.sum()), int)))
+
+
+SETS = [[0, 1], [], [0], [1, 2], [], [0, 1, 2], [2]]
+"""Labels of the documents in the forms that take sets: three, two, one and none; nobody has the last."""
+
+OF_SETS = replace(
+    DESIGN,
+    covariates={"tag": sparse.csr_array([[int(j in own) for j in range(4)] for own in SETS])},
+    covariate_names={"tag": np.array(["a", "b", "c", "d"])},
+)
 
 
 class State:
@@ -30,13 +41,19 @@ class State:
         model_id, options = FORMS[name]
         model = get(model_id, **options).set_to("prior")
         self.model = model.replaced(**{name: value for name, value in options.items() if name != "topics"})
-        self.latents, self.corpus = self.model.simulate(DESIGN, np.random.default_rng(seed))
+        self.has_sets = options.get("labels") == "tag"
+        self.design = OF_SETS if self.has_sets else DESIGN
+        self.latents, self.corpus = self.model.simulate(self.design, np.random.default_rng(seed))
         self.id, self.is_pitman_yor = model_id, "association" in self.latents
         self.is_belief_network = "log_links" in self.latents
         self.z, self.words = self.latents["z"].tolist(), self.corpus.words.tolist()
         self.doc = [d for d, n in enumerate(DESIGN.doc_lengths) for _ in range(n)]
         self.group = [int(DESIGN.group[d]) for d in self.doc]
         self.topics = range(self.model.n_topics_of(self.latents))
+
+    def labels(self, d):
+        """Labels of a document."""
+        return SETS[d] if self.has_sets else [int(DESIGN.group[d])]
 
     def tokens(self, **wanted):
         """Tokens with the given values of ``doc``, ``group``, ``z``, ``words``."""
@@ -69,6 +86,8 @@ class State:
                 return [self.first_weight(k) for k in self.topics], self.mass_of_new()
             case "labeled_lda" | "partially_labeled_lda" | "dmr":
                 return self.prior_given([g]), 0.0
+            case "author_topic":  # of a new author
+                return [float(x["alpha"]) for _ in self.topics], 0.0
         raise KeyError(self.id)
 
     def prior_given(self, labels):
@@ -237,6 +256,8 @@ class State:
         """Log probability of topics, and of lengths where they are data."""
         if self.id == "focused":
             return self.log_focused_topics()
+        if self.id == "author_topic":
+            return self.log_authors()
         out = sum(map(self.log_lengths, range(DESIGN.n_groups))) if self.id == "sparse_transfer" else 0.0
         for d in range(DESIGN.doc_lengths.size):
             prior, rest = self.prior(d)
@@ -248,6 +269,32 @@ class State:
         if self.id == "cclda":
             out += self.log_origins()
         return out
+
+    def authors(self, d):
+        """Authors of a document: its labels, or one of its own, whose number comes after all labels."""
+        unknown = [e for e in range(DESIGN.doc_lengths.size) if not self.labels(e)]
+        n_labels = self.design.covariates["tag"].shape[1] if self.has_sets else DESIGN.n_groups
+        return self.labels(d) or [n_labels + unknown.index(d)]
+
+    def log_authors(self):
+        """Log probability of authors and topics of tokens, one after the other."""
+        out, seen, alpha = 0.0, Counter(), float(self.latents["alpha"])
+        for d, a, k in zip(self.doc, self.latents["author"].tolist(), self.z, strict=True):
+            assert a in self.authors(d)
+            of_topic = (seen[a, k] + alpha) / (seen[a] + len(self.topics) * alpha)
+            out += math.log(of_topic / len(self.authors(d)))
+            seen.update([a, (a, k)])
+        return out
+
+    def of_authors(self):
+        """Entropy of documents over authors, and how many topics authors have."""
+        by = list(zip(self.doc, self.latents["author"].tolist(), self.z, strict=True))
+        active = {a for _, a, _ in by}
+        filled = [d for d, n in enumerate(DESIGN.doc_lengths) if n]
+        return {
+            "author_entropy": np.mean([entropy([a for e, a, _ in by if e == d]) for d in filled]),
+            "author_topics": np.mean([len({k for _, b, k in by if b == a}) for a in active]),
+        }
 
     def log_origins(self):
         x, out, seen = self.latents, 0.0, Counter()
@@ -292,7 +339,7 @@ class State:
             "log_likelihood": self.log_words(),
             "log_joint": self.log_words() + self.log_topics(),
             "same_topic": [self.z[i] == self.z[j] for i, j in PROBES.pairs],
-            "topic_entropy": [self.entropy(d) for d in PROBES.documents],
+            "topic_entropy": [entropy([self.z[i] for i in self.tokens(doc=d)]) for d in PROBES.documents],
             "predictive": [self.predictive(d, w) for d, w in PROBES.cells],
         }
         if self.is_belief_network:
@@ -303,6 +350,8 @@ class State:
             out["share_own"] = sum(x["own"]) / len(x["own"])
         if self.id == "focused":
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
+        if self.id == "author_topic":
+            out |= self.of_authors()
         if self.id == "dmr":
             priors = [self.prior(d)[0] for d in range(DESIGN.doc_lengths.size)]
             effects = x["log_factor"][1:].ravel()
@@ -325,15 +374,24 @@ class State:
             }  # fmt: skip
         return out
 
-    def entropy(self, d):
-        shares = [n / DESIGN.doc_lengths[d] for n in Counter(self.z[i] for i in self.tokens(doc=d)).values()]
-        return -sum(p * math.log(p) for p in shares)
-
     def predictive(self, d, w):
+        if self.id == "author_topic":
+            return np.mean([self.by_author(a, w) for a in self.authors(d)])
         weights, rest = self.weights(d)
         g = int(DESIGN.group[d])
         of_known = sum(weight * self.word(g, k, w) for k, weight in enumerate(weights))
         return (of_known + rest * self.new_word(g, w)) / (sum(weights) + rest)
+
+    def by_author(self, a, w):
+        """Probability of word w as the next of author a."""
+        own = [k for k, b in zip(self.z, self.latents["author"], strict=True) if b == a]
+        weights = [own.count(k) + float(self.latents["alpha"]) for k in self.topics]
+        return sum(weight * self.word(0, k, w) for k, weight in enumerate(weights)) / sum(weights)
+
+
+def entropy(of):
+    """Entropy of the values in a list, nats."""
+    return -sum(n / len(of) * math.log(n / len(of)) for n in Counter(of).values())
 
 
 @pytest.fixture(params=product(FORMS, (1, 2)), ids=lambda of: f"{of[0]}-{of[1]}")

@@ -7,6 +7,7 @@ variables, does not depend on z. Sticks that are cut off have the reference's ow
 itself, and so have Pitman-Yor topics. `test_stan.py` compares the Stan programs with those of NumPyro.
 """
 
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from bnpzoo.zoo.models import get
 from numpyro import handlers
 from numpyro.infer import init_to_uniform
 from numpyro.infer.util import log_density
-from scipy import stats
+from scipy import sparse, stats
 from scipy.integrate import quad
 from scipy.special import gammaln, logsumexp
 from spelled_out import FORMS
@@ -30,6 +31,11 @@ CORPUS = Design(
     np.array([2, 1, 0, 1, 1]), n_words=4, group=np.array([2, 0, 1, 2, 0]), associations=neighbours(4, 3)
 ).corpus(np.array([0, 3, 1, 3, 0]))
 """As little symmetry as five tokens have: five documents, four words, three groups; two topics."""
+
+SETS = np.array([[1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+"""Labels of the documents in the forms that take sets; nobody has the last."""
+
+OF_SETS = replace(Design.of(CORPUS), covariates={"tag": sparse.csr_array(SETS)}).corpus(CORPUS.words)
 
 TRUNCATION = 2
 POINTS, DRAWS = 3, 400
@@ -40,6 +46,11 @@ def make(name):
     model_id, options = FORMS[name]
     model = get(model_id, **options).set_to("prior")
     return model.replaced(**{key: value for key, value in options.items() if key != "topics"})
+
+
+def corpus_of(model):
+    """Corpus of a model: documents have sets of labels where it takes them."""
+    return OF_SETS if getattr(model, "labels", "") == "tag" else CORPUS
 
 
 def shapes_of(program):
@@ -132,11 +143,12 @@ def of_seeds(model, n_topics, n_words):
 
 def bridge(model, values, sites):
     """Log density of the reference at `values`, from the model's densities."""
-    model_id, corpus = model.card.id, CORPUS
+    model_id, corpus = model.card.id, corpus_of(model)
     n_documents, n_words, n_groups = corpus.n_documents, corpus.n_words, corpus.n_groups
     group, doc, words = corpus.group_of_doc, corpus.doc_of, corpus.words
-    if model_id in ("sparse_transfer", "focused"):
-        return {"sparse_transfer": transfer, "focused": focused}[model_id](model, values, sites)
+    own_bridges = {"sparse_transfer": transfer, "focused": focused, "author_topic": by_authors}
+    if model_id in own_bridges:
+        return own_bridges[model_id](model, values, sites)
     hyper = {name: values[name] for name in model.hyperparameters()}
     latents, fixed, n_topics = dict(hyper), 0.0, 2
     match model_id:
@@ -219,6 +231,41 @@ def bridge(model, values, sites):
 def all_topics(n_topics):
     """All topics that the tokens of the corpus may have."""
     return (np.array(k) for k in product(range(n_topics), repeat=CORPUS.n_tokens))
+
+
+def authors_of(corpus):
+    """Return the authors of the documents, and how many there are: an unknown one has the next number."""
+    is_of_sets = corpus is OF_SETS
+    own = (
+        [np.flatnonzero(row) for row in SETS] if is_of_sets else [np.array([g]) for g in corpus.group_of_doc]
+    )
+    n_labels = SETS.shape[1] if is_of_sets else corpus.n_groups
+    unknown = [d for d, authors in enumerate(own) if not authors.size]
+    own = [
+        authors if authors.size else np.array([n_labels + unknown.index(d)]) for d, authors in enumerate(own)
+    ]
+    return own, n_labels + len(unknown)
+
+
+def by_authors(model, values, sites):
+    """Bridge to the author-topic model: the sum is over the authors of the tokens as well."""
+    corpus = corpus_of(model)
+    own, n_authors = authors_of(corpus)
+    hyper = {name: values[name] for name in model.hyperparameters()}
+    theta, phi = Shares.of(values, "of_author", values["alpha"]), Shares.of(values, "phi", values["eta"])
+    assert theta.log_g.shape == (n_authors, TRUNCATION)
+    terms = []
+    for authors in product(*(own[d] for d in corpus.doc_of)):
+        for z in all_topics(TRUNCATION):
+            latents = hyper | {"z": z, "author": np.array(authors)}
+            terms.append(
+                model.log_assignments(latents, corpus)
+                + model.log_likelihood(latents, corpus)
+                + theta.tilt(tally((n_authors, TRUNCATION), np.array(authors), z))
+                + phi.tilt(tally((TRUNCATION, corpus.n_words), z, corpus.words))
+            )
+    fixed = theta.log_density + phi.log_density + model.log_hyperparameters(hyper)
+    return fixed + logsumexp(terms)
 
 
 def masks_of(rows):
@@ -311,7 +358,7 @@ def focused(model, values, sites):
 def visited(name):
     """Return a model, and points of its reference: values of the sample sites, density, and all sites."""
     model, rng, found = make(name), np.random.default_rng(11), []
-    program = model.reference.numpyro(CORPUS, TRUNCATION)
+    program = model.reference.numpyro(corpus_of(model), TRUNCATION)
     with jax.enable_x64(True):
         for _ in range(POINTS):
             values = point(model, program, rng)
@@ -355,9 +402,10 @@ def laws_of_topics(draw, n_topics):
 def test_latents_are_drawn_given_the_parameters(name):
     """With a false alarm rate of 1e-5 a model, were the seed not fixed."""
     model, points = visited(name)
+    corpus = corpus_of(model)
     draw = {key: points[-1][2][key]["value"] for key in model.reference.parameters}
     rng, pairs = np.random.default_rng(12), np.triu_indices(CORPUS.n_tokens, 1)
-    drawn = [model.reference.latents(draw, CORPUS, rng) for _ in range(DRAWS)]
+    drawn = [model.reference.latents(draw, corpus, rng) for _ in range(DRAWS)]
     law, same = laws_of_topics(draw, TRUNCATION)
     if model.card.id == "group_lda":  # topics of groups have numbers of their own
         same = same * (CORPUS.group_of_doc[CORPUS.doc_of][:, None] == CORPUS.group_of_doc[CORPUS.doc_of])
@@ -372,13 +420,20 @@ def test_latents_are_drawn_given_the_parameters(name):
         sigma = psi[group] * draw["sigma"][group, k, w]
         own = law * sigma / (sigma + (1.0 - psi[group]) * draw["phi"].T[w])
         compared.append((np.sum([one["own"] for one in drawn], axis=0), own.sum(axis=1)))
+    if "author" in drawn[0]:  # given words, author and topic have a joint law
+        own, n_authors = authors_of(corpus)
+        is_own = np.array([np.isin(np.arange(n_authors), own[d]) for d in corpus.doc_of])
+        chances = is_own * (draw["of_author"] @ draw["phi"][:, corpus.words]).T
+        chances /= chances.sum(axis=1, keepdims=True)
+        by = np.array([one["author"] for one in drawn])[:, :, None] == np.arange(n_authors)
+        compared.append((by.sum(axis=0).ravel(), chances.ravel()))
     n_tests = sum(expected.size for _, expected in compared)
     for found, expected in compared:
         for count, chance in zip(found, expected, strict=True):
             assert stats.binomtest(int(count), DRAWS, min(chance, 1.0)).pvalue > 1e-5 / n_tests
     for one in drawn[:20]:
-        assert one.keys() == model.simulate(Design.of(CORPUS), rng).latents.keys()
-        assert np.isfinite(model.log_joint(one, CORPUS))
+        assert one.keys() == model.simulate(Design.of(corpus), rng).latents.keys()
+        assert np.isfinite(model.log_joint(one, corpus))
         for hyper in model.hyperparameters().keys() & draw.keys():
             assert np.isin(one[hyper], draw[hyper]).all()
         for shares in one.keys() & {"root", "tasks"}:
