@@ -84,8 +84,8 @@ class State:
                 return [math.exp(w) for w in x["log_weight"][g]], 0.0
             case "focused":
                 return [self.first_weight(k) for k in self.topics], self.mass_of_new()
-            case "labeled_lda" | "partially_labeled_lda" | "dmr":
-                return self.prior_given([g]), 0.0
+            case "labeled_lda" | "partially_labeled_lda" | "dmr" | "metalda":
+                return self.prior_given(self.labels(d)), 0.0
             case "author_topic":  # of a new author
                 return [float(x["alpha"]) for _ in self.topics], 0.0
         raise KeyError(self.id)
@@ -95,6 +95,9 @@ class State:
         x = self.latents
         if self.id == "dmr":
             return [math.exp(sum(x["log_factor"][[0, *(1 + g for g in labels)], k])) for k in self.topics]
+        if self.id == "metalda":
+            weights = np.exp(x["log_weight"])
+            return [math.prod(weights[[0, *(1 + g for g in labels)], k]) for k in self.topics]
         labels = labels or range(DESIGN.n_groups)
         of_label = 1 if self.id == "labeled_lda" else self.model.topics_per_label
         own = [k for g in labels for k in range(g * of_label, (g + 1) * of_label)]
@@ -352,13 +355,16 @@ class State:
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
         if self.id == "author_topic":
             out |= self.of_authors()
+        if self.id == "metalda":
+            out |= {
+                "mean_log_weight": [np.mean(row) for row in x["log_weight"]],
+                "mean_log_prior": self.mean_log_prior(),
+            }
         if self.id == "dmr":
             priors = [self.prior(d)[0] for d in range(DESIGN.doc_lengths.size)]
             effects = x["log_factor"][1:].ravel()
             out |= {
-                "mean_log_weight": np.mean(
-                    [math.log(priors[d][k]) for d, k in zip(self.doc, self.z, strict=True)]
-                ),
+                "mean_log_weight": self.mean_log_prior(),
                 "log_mass": np.mean([math.log(sum(prior)) for prior in priors]),
                 "mean_square": sum(c * c for c in effects) / len(effects),
             }
@@ -373,6 +379,10 @@ class State:
                 "mean_shape": sum(x["shape"][k] for k in set(self.z)) / len(set(self.z)),
             }  # fmt: skip
         return out
+
+    def mean_log_prior(self):
+        """Mean over tokens of the log weight that their topic has a priori."""
+        return np.mean([math.log(self.prior(d)[0][k]) for d, k in zip(self.doc, self.z, strict=True)])
 
     def predictive(self, d, w):
         if self.id == "author_topic":
@@ -414,7 +424,12 @@ def test_frozen_topics_are_what_is_known_of_a_new_document(state):
         row = 0 if len(frozen.prior) == 1 else g
         d = int(np.flatnonzero(DESIGN.group == g)[0])
         prior, rest = state.prior(d)
-        if state.id in ("labeled_lda", "partially_labeled_lda", "dmr"):  # a new document has no labels
+        if state.id in (
+            "labeled_lda",
+            "partially_labeled_lda",
+            "dmr",
+            "metalda",
+        ):  # a new document has no labels
             prior = state.prior_given([])
         if state.id == "focused":  # a new document has not been asked yet
             np.testing.assert_allclose(frozen.inclusion[0, :-1], state.latents["inclusion"])

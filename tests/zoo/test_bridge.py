@@ -175,6 +175,10 @@ def bridge(model, values, sites):
             n_topics = model.n_topics_of(latents)
             prior = model.document_prior(latents, corpus)[model.document_rows(corpus), :-1]
             prior = np.maximum(prior, np.exp(-300.0))  # of topics that a document may not have
+        case "metalda":
+            fixed += float(np.sum(stats.loggamma(model.weight_shape).logpdf(values["weight_x"])))
+            latents["log_weight"] = values["weight_x"] - np.log(model.weight_rate)
+            prior = np.exp(features_of(model) @ latents["log_weight"])
         case _:
             prior = np.broadcast_to(values["alpha"][group, None], (n_documents, n_topics))
     theta = Shares.of(values, "theta", prior)
@@ -182,7 +186,7 @@ def bridge(model, values, sites):
     is_belief_network = "popularity_x" in values
     has_own_law = is_belief_network or "phi_stable" in values  # which is seen to in tests of these families
     if is_belief_network:
-        of_documents = {*hyper, "standard_coefficients"}
+        of_documents = {*hyper, "standard_coefficients", "weight_x"}
         own = [site for site in values if site not in of_documents and not site.startswith("theta")]
         fixed += sum(float(np.sum(sites[site]["fn"].log_prob(values[site]))) for site in own)
         log_phi = np.repeat(np.log(sites["phi"]["value"])[None], n_groups, 0)
@@ -226,6 +230,12 @@ def bridge(model, values, sites):
             out += phi.tilt(tally((n_topics, n_words), k, words))
         terms.append(out)
     return fixed + model.log_hyperparameters(hyper) + logsumexp(terms)
+
+
+def features_of(model):
+    """Features of the documents: one that all have, and their labels, float (D, 1 + J)."""
+    labels = SETS if corpus_of(model) is OF_SETS else np.eye(CORPUS.n_groups)[CORPUS.group_of_doc]
+    return np.column_stack([np.ones(len(labels)), labels])
 
 
 def all_topics(n_topics):
