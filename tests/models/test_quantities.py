@@ -34,6 +34,10 @@ OF_SETS = replace(
 )
 
 
+OF_LABELS = ("labeled_lda", "partially_labeled_lda", "dmr", "metalda")
+"""Models in which the topics of a document have weights that follow from its labels."""
+
+
 class State:
     """A draw of a model, spelled out: lists of tokens, and the weights that the documents' topics have."""
 
@@ -84,8 +88,11 @@ class State:
                 return [math.exp(w) for w in x["log_weight"][g]], 0.0
             case "focused":
                 return [self.first_weight(k) for k in self.topics], self.mass_of_new()
-            case "labeled_lda" | "partially_labeled_lda" | "dmr" | "metalda":
+            case _ if self.id in OF_LABELS:
                 return self.prior_given(self.labels(d)), 0.0
+            case "pfa":
+                *weights, rest = map(float, x["r"])
+                return weights, rest
             case "author_topic":  # of a new author
                 return [float(x["alpha"]) for _ in self.topics], 0.0
         raise KeyError(self.id)
@@ -335,7 +342,7 @@ class State:
         """All of them, written out."""
         x, sampled = self.latents, self.model.sampled()
         out = {name: x[name] for name in sampled}
-        if "b" in sampled and self.id in ("hdp", "mt_hdp"):  # of topics that come and go
+        if "b" in sampled and self.id in ("hdp", "mt_hdp", "pfa"):  # of topics that come and go
             out["mean_log_b"] = sum(map(math.log, out.pop("b"))) / len(self.topics)
         out |= {
             "n_topics": len(set(self.z)),
@@ -360,6 +367,8 @@ class State:
                 "mean_log_weight": [np.mean(row) for row in x["log_weight"]],
                 "mean_log_prior": self.mean_log_prior(),
             }
+        if self.id == "pfa":
+            out |= {"log_mass": math.log(sum(x["r"])), "mean_log_prior": self.mean_log_prior()}
         if self.id == "dmr":
             priors = [self.prior(d)[0] for d in range(DESIGN.doc_lengths.size)]
             effects = x["log_factor"][1:].ravel()

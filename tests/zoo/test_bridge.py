@@ -151,6 +151,7 @@ def bridge(model, values, sites):
         return own_bridges[model_id](model, values, sites)
     hyper = {name: values[name] for name in model.hyperparameters()}
     latents, fixed, n_topics = dict(hyper), 0.0, 2
+    is_belief_network = "popularity_x" in values
     match model_id:
         case "lda":
             alpha = values["alpha"]
@@ -175,6 +176,18 @@ def bridge(model, values, sites):
             n_topics = model.n_topics_of(latents)
             prior = model.document_prior(latents, corpus)[model.document_rows(corpus), :-1]
             prior = np.maximum(prior, np.exp(-300.0))  # of topics that a document may not have
+        case "pfa":
+            if model.n_topics or is_belief_network:  # so many topics, and no more
+                root = Shares.of(values, "root", values["gamma"] / len(values["root_x"]))
+                fixed, share = fixed + root.log_density, np.exp(root.log_share)
+            else:
+                fixed += float(sites["sticks"]["fn"].log_prob(values["sticks"]))
+                share = np.exp(values["sticks"] - logsumexp(values["sticks"]))
+            mass = Shares.of(values, "mass", values["gamma"])
+            r = np.exp(mass.log_g) / values["c"] * share
+            fixed += mass.log_density + log_lengths(model.length_shape, np.full(n_documents, r.sum()), corpus)
+            latents["r"], n_topics = np.append(r, 0.0), len(r)
+            prior = np.broadcast_to(r, (n_documents, n_topics))
         case "metalda":
             fixed += float(np.sum(stats.loggamma(model.weight_shape).logpdf(values["weight_x"])))
             latents["log_weight"] = values["weight_x"] - np.log(model.weight_rate)
@@ -183,11 +196,11 @@ def bridge(model, values, sites):
             prior = np.broadcast_to(values["alpha"][group, None], (n_documents, n_topics))
     theta = Shares.of(values, "theta", prior)
     fixed += theta.log_density
-    is_belief_network = "popularity_x" in values
     has_own_law = is_belief_network or "phi_stable" in values  # which is seen to in tests of these families
     if is_belief_network:
         of_documents = {*hyper, "standard_coefficients", "weight_x"}
-        own = [site for site in values if site not in of_documents and not site.startswith("theta")]
+        of_gammas = ("theta", "root", "mass")
+        own = [site for site in values if site not in of_documents and not site.startswith(of_gammas)]
         fixed += sum(float(np.sum(sites[site]["fn"].log_prob(values[site]))) for site in own)
         log_phi = np.repeat(np.log(sites["phi"]["value"])[None], n_groups, 0)
     elif has_own_law:
@@ -236,6 +249,18 @@ def features_of(model):
     """Features of the documents: one that all have, and their labels, float (D, 1 + J)."""
     labels = SETS if corpus_of(model) is OF_SETS else np.eye(CORPUS.n_groups)[CORPUS.group_of_doc]
     return np.column_stack([np.ones(len(labels)), labels])
+
+
+def log_lengths(a, masses, corpus):
+    """Log density of the lengths of documents, negative binomial, without the factors 1 / (N! B(a, a)).
+
+    The integral over p of `Gamma(M + N) / Gamma(M) p^N (1 - p)^M p^(a - 1) (1 - p)^(a - 1)`.
+    """
+    out = 0.0
+    for mass, n in zip(masses, corpus.doc_lengths, strict=True):
+        integral = quad(lambda p: 1.0, 0.0, 1.0, weight="alg", wvar=(n + a - 1.0, mass + a - 1.0))[0]
+        out += gammaln(mass + n) - gammaln(mass) + np.log(integral)
+    return out
 
 
 def all_topics(n_topics):
