@@ -93,6 +93,9 @@ class State:
             case "pfa":
                 *weights, rest = map(float, x["r"])
                 return weights, rest
+            case "gbn":
+                of_above = zip(x["theta"][0, d], x["link"][0], strict=True)
+                return list(sum(theta * link for theta, link in of_above)), 0.0
             case "author_topic":  # of a new author
                 return [float(x["alpha"]) for _ in self.topics], 0.0
         raise KeyError(self.id)
@@ -367,7 +370,12 @@ class State:
                 "mean_log_weight": [np.mean(row) for row in x["log_weight"]],
                 "mean_log_prior": self.mean_log_prior(),
             }
-        if self.id == "pfa":
+        if self.id == "gbn":
+            out |= {
+                "mean_log_rate": [np.mean([math.log(c) for c in row]) for row in x["rate"]],
+                "mean_log_theta": [np.mean([math.log(sum(t)) for t in layer]) for layer in x["theta"]],
+            }
+        if self.id in ("pfa", "gbn"):
             out |= {"log_mass": math.log(sum(x["r"])), "mean_log_prior": self.mean_log_prior()}
         if self.id == "dmr":
             priors = [self.prior(d)[0] for d in range(DESIGN.doc_lengths.size)]
@@ -440,6 +448,8 @@ def test_frozen_topics_are_what_is_known_of_a_new_document(state):
             "metalda",
         ):  # a new document has no labels
             prior = state.prior_given([])
+        if state.id == "gbn":  # a new document is like the mean of those of the fit
+            prior = np.mean([state.prior(e)[0] for e in range(DESIGN.doc_lengths.size)], axis=0)
         if state.id == "focused":  # a new document has not been asked yet
             np.testing.assert_allclose(frozen.inclusion[0, :-1], state.latents["inclusion"])
             assert frozen.inclusion[0, -1] == 1.0

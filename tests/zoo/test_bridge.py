@@ -72,7 +72,8 @@ def shapes_of(program):
 def point(model, program, rng):
     """Values of all sample sites."""
     priors, out, shapes = model.hyperparameters(), {}, shapes_of(program)
-    scale = 0.02 if "popularity_x" in shapes else 1.0  # or layers upon layers of tiny shapes leave no word
+    is_deep = not shapes.keys().isdisjoint({"popularity_x", "rates_x"})
+    scale = 0.02 if is_deep else 1.0  # or layers upon layers of tiny shapes leave no word
     for name, shape in shapes.items():
         if name in priors:
             out[name] = np.asarray(priors[name].draw(rng, shape or None))
@@ -188,6 +189,12 @@ def bridge(model, values, sites):
             fixed += mass.log_density + log_lengths(model.length_shape, np.full(n_documents, r.sum()), corpus)
             latents["r"], n_topics = np.append(r, 0.0), len(r)
             prior = np.broadcast_to(r, (n_documents, n_topics))
+        case "gbn":
+            density, of_layers = layers(model, values)
+            fixed += density
+            latents |= of_layers
+            prior = of_layers["theta"][0] @ of_layers["link"][0]
+            fixed += log_lengths(model.length_shape, prior.sum(axis=1), corpus)
         case "metalda":
             fixed += float(np.sum(stats.loggamma(model.weight_shape).logpdf(values["weight_x"])))
             latents["log_weight"] = values["weight_x"] - np.log(model.weight_rate)
@@ -199,7 +206,7 @@ def bridge(model, values, sites):
     has_own_law = is_belief_network or "phi_stable" in values  # which is seen to in tests of these families
     if is_belief_network:
         of_documents = {*hyper, "standard_coefficients", "weight_x"}
-        of_gammas = ("theta", "root", "mass")
+        of_gammas = ("theta", "root", "mass", "log_rate", "rates_", "link_log_h", "link_x")
         own = [site for site in values if site not in of_documents and not site.startswith(of_gammas)]
         fixed += sum(float(np.sum(sites[site]["fn"].log_prob(values[site]))) for site in own)
         log_phi = np.repeat(np.log(sites["phi"]["value"])[None], n_groups, 0)
@@ -251,12 +258,42 @@ def features_of(model):
     return np.column_stack([np.ones(len(labels)), labels])
 
 
+def layers(model, values):
+    """Log density of the upper layers of a gamma belief network, and its latents, the lengths apart."""
+    above, n_documents = model.n_layers - 1, CORPUS.n_documents
+    root, mass = (
+        Shares.of(values, "root", values["gamma"] / TRUNCATION),
+        Shares.of(values, "mass", values["gamma"]),
+    )
+    link = Shares.of(values, "link", model.link_eta)
+    links = np.exp(link.log_share).reshape(above, TRUNCATION, TRUNCATION)
+    log_rate = values["log_rate"].reshape(above, n_documents)
+    out = root.log_density + mass.log_density + link.log_density
+    out += np.sum(stats.loggamma(model.rate_shape).logpdf(log_rate))
+    rate, theta = np.exp(log_rate) / model.rate_rate, {}
+    r = np.exp(mass.log_g) / values["c"] * np.exp(root.log_share)
+    shapes = np.tile(r, (n_documents, 1))
+    for s in reversed(range(above)):
+        of_layer = {
+            site: values[site].reshape(above, n_documents, TRUNCATION)[s]
+            for site in ("rates_log_h", "rates_x")
+        }
+        rates = Shares.of(of_layer, "rates", shapes)
+        out += rates.log_density
+        theta[s] = np.exp(rates.log_g) / rate[s][:, None]
+        shapes = theta[s] @ links[s]
+    thetas = np.array([theta[s] for s in range(above)])
+    return out, {"r": r, "link": links, "rate": rate, "theta": thetas}
+
+
 def log_lengths(a, masses, corpus):
     """Log density of the lengths of documents, negative binomial, without the factors 1 / (N! B(a, a)).
 
     The integral over p of `Gamma(M + N) / Gamma(M) p^N (1 - p)^M p^(a - 1) (1 - p)^(a - 1)`.
     """
     out = 0.0
+    if a == 0.0:  # lengths are given
+        return out
     for mass, n in zip(masses, corpus.doc_lengths, strict=True):
         integral = quad(lambda p: 1.0, 0.0, 1.0, weight="alg", wvar=(n + a - 1.0, mass + a - 1.0))[0]
         out += gammaln(mass + n) - gammaln(mass) + np.log(integral)
