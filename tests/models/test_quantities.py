@@ -55,6 +55,11 @@ class State:
         self.group = [int(DESIGN.group[d]) for d in self.doc]
         self.topics = range(self.model.n_topics_of(self.latents))
 
+    @property
+    def n_labels(self):
+        """How many labels there are."""
+        return self.design.covariates["tag"].shape[1] if self.has_sets else DESIGN.n_groups
+
     def labels(self, d):
         """Labels of a document."""
         return SETS[d] if self.has_sets else [int(DESIGN.group[d])]
@@ -96,6 +101,8 @@ class State:
             case "gbn":
                 of_above = zip(x["theta"][0, d], x["link"][0], strict=True)
                 return list(sum(theta * link for theta, link in of_above)), 0.0
+            case "dp_mrm":
+                return self.mixed(self.shares(d))
             case "author_topic":  # of a new author
                 return [float(x["alpha"]) for _ in self.topics], 0.0
         raise KeyError(self.id)
@@ -116,6 +123,34 @@ class State:
             float(x["alpha"][-1 if k in common else k // of_label]) if k in own + common else 0.0
             for k in self.topics
         ]
+
+    def shares(self, d):
+        """Of mixed random measures: share of each label in a document; of all where none is known."""
+        may_have = [self.labels(e) or list(range(self.n_labels)) for e in range(DESIGN.doc_lengths.size)]
+        of_each = iter(self.latents.get("share", ()))  # of documents of several labels, one after the other
+        shares = [
+            {j: float(next(of_each)) if len(own) > 1 else 1.0 for j in own} for own in may_have[: d + 1]
+        ]
+        assert sum(shares[d].values()) == pytest.approx(1.0, rel=1e-12)
+        return shares[d]
+
+    def mixed(self, shares):
+        """Weights of the topics, and of all that are not known yet, given shares of labels."""
+        x = self.latents
+        *weights, rest = sum(float(x["alpha"]) * share * x["root"][j] for j, share in shares.items())
+        return weights, rest
+
+    def of_measures(self):
+        """Entropy of documents over the labels of their topics, and how many topics labels have."""
+        root = self.latents["root"]
+        (label,) = zip(*([j for j, row in enumerate(root) if row[k] > 0.0] for k in self.topics), strict=True)
+        filled = [d for d, n in enumerate(DESIGN.doc_lengths) if n]
+        return {
+            "label_entropy": np.mean(
+                [entropy([label[self.z[i]] for i in self.tokens(doc=d)]) for d in filled]
+            ),
+            "label_topics": len(label) / len(set(label)),
+        }
 
     def weights(self, d):
         """Weight of each topic for the next token of document d, and of all that are not known yet."""
@@ -286,8 +321,7 @@ class State:
     def authors(self, d):
         """Authors of a document: its labels, or one of its own, whose number comes after all labels."""
         unknown = [e for e in range(DESIGN.doc_lengths.size) if not self.labels(e)]
-        n_labels = self.design.covariates["tag"].shape[1] if self.has_sets else DESIGN.n_groups
-        return self.labels(d) or [n_labels + unknown.index(d)]
+        return self.labels(d) or [self.n_labels + unknown.index(d)]
 
     def log_authors(self):
         """Log probability of authors and topics of tokens, one after the other."""
@@ -363,6 +397,8 @@ class State:
             out["share_own"] = sum(x["own"]) / len(x["own"])
         if self.id == "focused":
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
+        if self.id == "dp_mrm":
+            out |= self.of_measures()
         if self.id == "author_topic":
             out |= self.of_authors()
         if self.id == "metalda":
@@ -448,6 +484,8 @@ def test_frozen_topics_are_what_is_known_of_a_new_document(state):
             "metalda",
         ):  # a new document has no labels
             prior = state.prior_given([])
+        if state.id == "dp_mrm":
+            prior, rest = state.mixed({j: 1.0 / state.n_labels for j in range(state.n_labels)})
         if state.id == "gbn":  # a new document is like the mean of those of the fit
             prior = np.mean([state.prior(e)[0] for e in range(DESIGN.doc_lengths.size)], axis=0)
         if state.id == "focused":  # a new document has not been asked yet

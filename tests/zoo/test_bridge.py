@@ -81,6 +81,8 @@ def point(model, program, rng):
             out[name] = rng.gamma(2.0, 0.7, shape)
         elif name == "log_sticks":
             out[name] = -rng.exponential(1.0, shape)
+        elif name == "cut":
+            out[name] = rng.uniform(size=shape)
         elif name.endswith("_x"):
             out[name] = rng.exponential(scale, shape)
         else:
@@ -147,7 +149,12 @@ def bridge(model, values, sites):
     model_id, corpus = model.card.id, corpus_of(model)
     n_documents, n_words, n_groups = corpus.n_documents, corpus.n_words, corpus.n_groups
     group, doc, words = corpus.group_of_doc, corpus.doc_of, corpus.words
-    own_bridges = {"sparse_transfer": transfer, "focused": focused, "author_topic": by_authors}
+    own_bridges = {
+        "sparse_transfer": transfer,
+        "focused": focused,
+        "author_topic": by_authors,
+        "dp_mrm": of_measures,
+    }
     if model_id in own_bridges:
         return own_bridges[model_id](model, values, sites)
     hyper = {name: values[name] for name in model.hyperparameters()}
@@ -340,6 +347,48 @@ def by_authors(model, values, sites):
     return fixed + logsumexp(terms)
 
 
+def of_measures(model, values, sites):
+    """Bridge to mixed random measures; a document without labels may have any, one of one has no shares."""
+    corpus = corpus_of(model)
+    hyper = {name: values[name] for name in model.hyperparameters()}
+    has = SETS > 0 if corpus is OF_SETS else np.eye(corpus.n_groups)[corpus.group_of_doc] > 0
+    has = np.where(has.any(axis=1, keepdims=True), has, True)
+    n_labels = has.shape[1]
+    # Documents of the same single label share a row; these come first, and all others have their own.
+    keys = [
+        (n, own.argmax() if n == 1 else d)
+        for d, (n, own) in enumerate(zip(has.sum(axis=1), has, strict=True))
+    ]
+    rows = sorted(set(keys), key=lambda key: (key[0] > 1, key[1]))
+    has_row = np.array([has[keys.index(row)] for row in rows])
+    share = Shares.of(values, "share", np.where(has_row, values["tau"], np.exp(-300.0)))
+    cut = values["cut"]
+    sticks = np.column_stack([cut, 1.0 - cut])  # two a label, the last being all that is left
+    weights = np.exp(share.log_share)[[rows.index(key) for key in keys]]
+    theta_shape = values["alpha"] * (weights[:, :, None] * sticks).reshape(len(keys), -1)
+    theta = Shares.of(values, "theta", np.maximum(theta_shape, np.exp(-300.0)))
+    phi = Shares.of(values, "phi", values["eta"])
+    fixed = share.log_density + theta.log_density + phi.log_density + model.log_hyperparameters(hyper)
+    fixed += np.sum(stats.beta(1.0, values["gamma"]).logpdf(cut))
+    root = np.zeros((n_labels, n_labels * TRUNCATION + 1))
+    for j in range(n_labels):
+        root[j, TRUNCATION * j : TRUNCATION * (j + 1)] = sticks[j]
+    several = has_row.sum(axis=1) > 1
+    of_several = np.exp(share.log_share)[several][has_row[several]]
+    latents = hyper | {"root": root} | ({"share": of_several} if several.any() else {})
+    may_have = [np.flatnonzero(np.repeat(has[d], TRUNCATION)) for d in corpus.doc_of]
+    terms = []
+    for z in map(np.array, product(*may_have)):
+        at = latents | {"z": z}
+        terms.append(
+            model.log_assignments(at, corpus)
+            + model.log_likelihood(at, corpus)
+            + theta.tilt(tally(theta.log_g.shape, corpus.doc_of, z))
+            + phi.tilt(tally(phi.log_g.shape, z, corpus.words))
+        )
+    return fixed + logsumexp(terms)
+
+
 def masks_of(rows):
     """All sets of topics of each row, bool (rows, K)."""
     return [np.reshape(on, (rows, TRUNCATION)) for on in product((False, True), repeat=rows * TRUNCATION)]
@@ -482,8 +531,13 @@ def test_latents_are_drawn_given_the_parameters(name):
     if model.card.id == "group_lda":  # topics of groups have numbers of their own
         same = same * (CORPUS.group_of_doc[CORPUS.doc_of][:, None] == CORPUS.group_of_doc[CORPUS.doc_of])
     compared = [(np.sum([z[pairs[0]] == z[pairs[1]] for z in (one["z"] for one in drawn)], 0), same[pairs])]
+    if drawn[0].get("root", np.zeros(1)).ndim > 1:  # sticks a label: of which is the topic of a token?
+        label = np.array([one["root"][:, one["z"]].argmax(axis=0) for one in drawn])
+        for j in range(len(draw["root"])):
+            own = slice(TRUNCATION * j, TRUNCATION * (j + 1))
+            compared.append((np.sum(label == j, axis=0), law[:, own].sum(axis=1)))
     for of_topic in ("root", "strength", "shape", "b"):
-        if of_topic in drawn[0]:
+        if of_topic in drawn[0] and drawn[0][of_topic].ndim == 1:
             first = [one[of_topic][one["z"]] == draw[of_topic][0] for one in drawn]
             compared.append((np.sum(first, axis=0), law[:, 0]))
     if "own" in drawn[0]:
