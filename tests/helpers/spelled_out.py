@@ -4,7 +4,8 @@ from bnpzoo.zoo.models import combinations
 
 MODELS = (
     "lda", "group_lda", "cclda", "hdp", "mt_hdp", "sparse_transfer", "focused", "pyp", "hpyp", "tpyp",
-    "labeled_lda", "partially_labeled_lda", "dmr", "author_topic", "metalda", "pfa", "gbn", "dp_mrm",
+    "labeled_lda", "partially_labeled_lda", "dmr", "author_topic", "metalda", "pfa", "gbn", "dp_mrm", "hdsp",
+    "whdsp",
 )  # fmt: skip
 """A new model joins when its quantities and its reference are written out."""
 
@@ -21,5 +22,7 @@ FORMS = {
     "pfa with a fixed number of topics": ("pfa", {"n_topics": 2}),
     "gbn of three layers, lengths are data": ("gbn", {"n_layers": 3, "length_shape": 0.9}),
     "dp_mrm, sets of labels": ("dp_mrm", {"labels": "tag"}),
+    "hdsp, sets of labels": ("hdsp", {"labels": "tag"}),
+    "hdsp with a fixed number of topics": ("hdsp", {"n_topics": 2}),
 }
 """Model and options by name."""

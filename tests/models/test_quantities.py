@@ -50,6 +50,7 @@ class State:
         self.latents, self.corpus = self.model.simulate(self.design, np.random.default_rng(seed))
         self.id, self.is_pitman_yor = model_id, "association" in self.latents
         self.is_belief_network = "log_links" in self.latents
+        self.is_scaled = "log_scale" in self.latents
         self.z, self.words = self.latents["z"].tolist(), self.corpus.words.tolist()
         self.doc = [d for d, n in enumerate(DESIGN.doc_lengths) for _ in range(n)]
         self.group = [int(DESIGN.group[d]) for d in self.doc]
@@ -83,7 +84,7 @@ class State:
             case "group_lda":
                 own = range(g * self.model.n_topics, (g + 1) * self.model.n_topics)
                 return [float(x["alpha"][g]) if k in own else 0.0 for k in self.topics], 0.0
-            case "hdp":
+            case "hdp" | "hdsp" | "whdsp":  # of the latter, where nothing scales the topics
                 *sticks, rest = float(x["alpha"]) * x["root"]
                 return sticks, rest
             case "mt_hdp":
@@ -139,6 +140,65 @@ class State:
         x = self.latents
         *weights, rest = sum(float(x["alpha"]) * share * x["root"][j] for j, share in shares.items())
         return weights, rest
+
+    def values(self, d):
+        """Of a scaling process: values of all labels in a document."""
+        out = [float(j in self.labels(d)) for j in range(self.n_labels)]
+        if self.id == "whdsp":  # the group is a number as well
+            out.append((DESIGN.group[d] - np.mean(DESIGN.group)) / np.std(DESIGN.group))
+        return out
+
+    def log_scale(self, d, k):
+        """Of a scaling process: log scale of a topic in a document."""
+        return sum(r * v for r, v in zip(self.values(d), self.latents["log_scale"][:, k], strict=True))
+
+    def kept(self, d, k):
+        """Of a scaling process: u s / (1 + u s), of a document and a topic."""
+        us = math.exp(self.latents["log_u"][d] + self.log_scale(d, k))
+        return us / (1.0 + us)
+
+    def log_scaled_topics(self):
+        """Log density of topics and log u, with each pi of a document integrated out.
+
+        `u^n / Gamma(n) prod_k int pi^n_k exp(-u pi) Gamma(pi; a_k, 1 / s_k) dpi`.
+        """
+        out = 0.0
+        for d, n in enumerate(DESIGN.doc_lengths):
+            if n:
+                log_u, (shapes, _) = self.latents["log_u"][d], self.prior(d)
+                out += n * log_u - math.lgamma(n)
+                for k, a in enumerate(shapes):
+                    count, log_s = len(self.tokens(doc=d, z=k)), self.log_scale(d, k)
+                    out += math.lgamma(a + count) - math.lgamma(a) + count * log_s
+                    out -= (a + count) * math.log1p(math.exp(log_u + log_s))
+        return out
+
+    def slopes_of_law(self, v):
+        """First and second derivative of the log density of a log scale."""
+        if self.id == "whdsp":
+            variance = float(self.latents["w_variance"])
+            return -v / variance, -1.0 / variance
+        shape, rate = float(self.latents["w_shape"]), float(self.latents["w_rate"])
+        return -shape + rate * math.exp(-v), -rate * math.exp(-v)
+
+    def of_scales(self):
+        """All test quantities of a scaling process' own."""
+        x, information = self.latents, 0.0
+        filled = [d for d, n in enumerate(DESIGN.doc_lengths) if n]
+        for j, k in product(range(len(x["log_scale"])), self.topics):
+            first, second = self.slopes_of_law(x["log_scale"][j, k])
+            for d in filled:
+                r, n, kept = self.values(d)[j], len(self.tokens(doc=d, z=k)), self.kept(d, k)
+                weight = float(x["alpha"]) * x["root"][k] + n
+                first += r * (n - weight * kept)
+                second -= r * r * weight * kept * (1.0 - kept)
+            information += x["root"][k] * (first**2 + second)
+        return {
+            "probed_log_u": [x["log_u"][d] for d in PROBES.documents],
+            "mean_log_scale": np.mean([self.log_scale(d, k) for d, k in zip(self.doc, self.z, strict=True)]),
+            "mean_root": np.mean([x["root"][k] for k in self.z]),
+            "scale_information": information,
+        }
 
     def of_measures(self):
         """Entropy of documents over the labels of their topics, and how many topics labels have."""
@@ -306,6 +366,8 @@ class State:
             return self.log_focused_topics()
         if self.id == "author_topic":
             return self.log_authors()
+        if self.is_scaled:
+            return self.log_scaled_topics()
         out = sum(map(self.log_lengths, range(DESIGN.n_groups))) if self.id == "sparse_transfer" else 0.0
         for d in range(DESIGN.doc_lengths.size):
             prior, rest = self.prior(d)
@@ -397,6 +459,8 @@ class State:
             out["share_own"] = sum(x["own"]) / len(x["own"])
         if self.id == "focused":
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
+        if self.is_scaled:
+            out |= self.of_scales()
         if self.id == "dp_mrm":
             out |= self.of_measures()
         if self.id == "author_topic":
@@ -442,6 +506,9 @@ class State:
             return np.mean([self.by_author(a, w) for a in self.authors(d)])
         weights, rest = self.weights(d)
         g = int(DESIGN.group[d])
+        if self.is_scaled:  # the mean given u is that of u pi / n: of u given pi, n / sum(pi) is the mean
+            of_known = sum(n * self.kept(d, k) * self.word(g, k, w) for k, n in enumerate(weights))
+            return of_known / DESIGN.doc_lengths[d]
         of_known = sum(weight * self.word(g, k, w) for k, weight in enumerate(weights))
         return (of_known + rest * self.new_word(g, w)) / (sum(weights) + rest)
 

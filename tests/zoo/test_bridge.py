@@ -154,6 +154,8 @@ def bridge(model, values, sites):
         "focused": focused,
         "author_topic": by_authors,
         "dp_mrm": of_measures,
+        "hdsp": scaled,
+        "whdsp": scaled,
     }
     if model_id in own_bridges:
         return own_bridges[model_id](model, values, sites)
@@ -389,6 +391,52 @@ def of_measures(model, values, sites):
     return fixed + logsumexp(terms)
 
 
+def labels_of(model):
+    """Labels of the documents of a scaling process; `whdsp` takes the group as a number as well."""
+    if corpus_of(model) is OF_SETS:
+        return SETS
+    group, labels = CORPUS.group_of_doc, np.eye(CORPUS.n_groups)[CORPUS.group_of_doc]
+    is_number = model.card.id == "whdsp"
+    return np.column_stack([labels, (group - group.mean()) / group.std()]) if is_number else labels
+
+
+def scaled(model, values, sites):
+    """Bridge to the scaling processes, at some u: the model's density has it, and the reference has not.
+
+    Given topics and u, the gamma variates g of a document are independent, of rates 1 + u s.
+    """
+    corpus, labels = corpus_of(model), labels_of(model)
+    hyper = {name: values[name] for name in model.hyperparameters()}
+    root = np.exp(values["sticks"] - logsumexp(values["sticks"]))
+    g = Shares.of(values, "theta", values["alpha"] * root)
+    phi = Shares.of(values, "phi", values["eta"])
+    fixed = g.log_density + phi.log_density + model.log_hyperparameters(hyper)
+    fixed += float(sites["sticks"]["fn"].log_prob(values["sticks"]))
+    if model.card.id == "hdsp":  # log w, of w ~ InvGamma
+        fixed += np.sum(stats.loggamma(values["w_shape"]).logpdf(values["scale_x"]))
+        log_scale = np.log(values["w_rate"]) - values["scale_x"]
+    else:
+        fixed += np.sum(stats.norm.logpdf(values["scale_x"]))
+        log_scale = np.sqrt(values["w_variance"]) * values["scale_x"]
+    filled = corpus.doc_lengths > 0
+    log_u = np.where(filled, np.linspace(-1.0, 1.0, corpus.n_documents), 0.0)
+    us = np.exp(log_u)[:, None] * np.exp(labels @ log_scale)
+    latents = hyper | {"root": np.append(root, 0.0), "log_scale": log_scale, "log_u": log_u}
+    terms = []
+    for z in all_topics(TRUNCATION):
+        at, n = latents | {"z": z}, tally(g.log_g.shape, corpus.doc_of, z)
+        given_u = stats.loggamma(g.shapes + n).logpdf(g.log_g + np.log1p(us))
+        terms.append(
+            model.log_assignments(at, corpus)
+            + model.log_likelihood(at, corpus)
+            + phi.tilt(tally(phi.log_g.shape, z, corpus.words))
+            + np.sum((given_u - stats.loggamma(g.shapes).logpdf(g.log_g))[filled])
+        )
+    rate = np.sum(np.exp(g.log_g + labels @ log_scale), axis=1)[filled]
+    of_u = stats.loggamma(corpus.doc_lengths[filled]).logpdf(log_u[filled] + np.log(rate))
+    return fixed + logsumexp(terms) - np.sum(of_u)
+
+
 def masks_of(rows):
     """All sets of topics of each row, bool (rows, K)."""
     return [np.reshape(on, (rows, TRUNCATION)) for on in product((False, True), repeat=rows * TRUNCATION)]
@@ -546,6 +594,12 @@ def test_latents_are_drawn_given_the_parameters(name):
         sigma = psi[group] * draw["sigma"][group, k, w]
         own = law * sigma / (sigma + (1.0 - psi[group]) * draw["phi"].T[w])
         compared.append((np.sum([one["own"] for one in drawn], axis=0), own.sum(axis=1)))
+    if "log_u" in drawn[0]:  # sum(pi) ~ Gamma(alpha, rate), u ~ Gamma(n, sum(pi)), so u / rate is beta prime
+        rate = np.sum(draw["theta"] * np.exp(-labels_of(model) @ draw["log_scale"]), axis=1)
+        is_low = [one["log_u"] < np.log(rate) for one in drawn]
+        filled = corpus.doc_lengths > 0
+        law_of_u = stats.betaprime(corpus.doc_lengths[filled], draw["alpha"])
+        compared.append((np.sum(is_low, axis=0)[filled], law_of_u.cdf(1.0)))
     if "author" in drawn[0]:  # given words, author and topic have a joint law
         own, n_authors = authors_of(corpus)
         is_own = np.array([np.isin(np.arange(n_authors), own[d]) for d in corpus.doc_of])
