@@ -1,11 +1,11 @@
 """Models whose laws tests write out by hand, in all their forms."""
 
-from bnpzoo.zoo.models import combinations
+from bnpzoo.zoo.models import combinations, get
 
 MODELS = (
     "lda", "group_lda", "cclda", "hdp", "mt_hdp", "sparse_transfer", "focused", "pyp", "hpyp", "tpyp",
     "labeled_lda", "partially_labeled_lda", "dmr", "author_topic", "metalda", "pfa", "gbn", "dp_mrm", "hdsp",
-    "whdsp",
+    "whdsp", "slda",
 )  # fmt: skip
 """A new model joins when its quantities and its reference are written out."""
 
@@ -26,3 +26,8 @@ FORMS = {
     "hdsp with a fixed number of topics": ("hdsp", {"n_topics": 2}),
 }
 """Model and options by name."""
+
+WITH_REFERENCE = [
+    name for name, (model_id, options) in FORMS.items() if get(model_id, **options).reference is not None
+]
+"""Names of the forms that have one."""

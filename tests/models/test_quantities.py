@@ -77,7 +77,7 @@ class State:
         """Weight of each topic for a first token in document d, and of all that are not known yet."""
         x, g = self.latents, int(DESIGN.group[d])
         match self.id:
-            case "lda":
+            case "lda" | "slda":
                 return [float(np.broadcast_to(x["alpha"], len(self.topics))[k]) for k in self.topics], 0.0
             case "cclda" | "pyp" | "hpyp" | "tpyp":
                 return [float(x["alpha"][g]) for _ in self.topics], 0.0
@@ -140,6 +140,29 @@ class State:
         x = self.latents
         *weights, rest = sum(float(x["alpha"]) * share * x["root"][j] for j, share in shares.items())
         return weights, rest
+
+    def predictors(self, d):
+        """Of a supervised model: linear predictors of the responses of a document."""
+        x, n = self.latents, max(int(DESIGN.doc_lengths[d]), 1)
+        shares = [len(self.tokens(doc=d, z=k)) / n for k in self.topics]
+        return [
+            b0 + sum(share * b for share, b in zip(shares, row, strict=True))
+            for b0, row in zip(x["log_base"], x["log_weight"], strict=True)
+        ]
+
+    def of_responses(self):
+        """All test quantities of a supervised model's own: the group is a category, and a number as well."""
+        predictors = [self.predictors(d) for d in range(DESIGN.doc_lengths.size)]
+        category, number = (self.corpus.covariates[name] for name in ("group", "group:number"))
+        deviation, log_p = float(self.latents["noise_precision"][0]) ** -0.5, 0.0
+        for (*odds, mean), c, y in zip(predictors, category, number, strict=True):
+            weights = [1.0, *map(math.exp, odds)]
+            log_p += math.log(weights[c] / sum(weights)) + stats.norm(mean, deviation).logpdf(y)
+        return {
+            "log_responses": log_p,
+            "mean_predictor": np.mean(predictors, axis=0),
+            "mean_square_predictor": np.mean([[psi * psi for psi in row] for row in predictors], axis=0),
+        }
 
     def values(self, d):
         """Of a scaling process: values of all labels in a document."""
@@ -459,6 +482,8 @@ class State:
             out["share_own"] = sum(x["own"]) / len(x["own"])
         if self.id == "focused":
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
+        if self.id == "slda":
+            out |= self.of_responses()
         if self.is_scaled:
             out |= self.of_scales()
         if self.id == "dp_mrm":

@@ -25,7 +25,7 @@ from numpyro.infer.util import log_density
 from scipy import sparse, stats
 from scipy.integrate import quad
 from scipy.special import gammaln, logsumexp
-from spelled_out import FORMS
+from spelled_out import FORMS, WITH_REFERENCE
 
 CORPUS = Design(
     np.array([2, 1, 0, 1, 1]), n_words=4, group=np.array([2, 0, 1, 2, 0]), associations=neighbours(4, 3)
@@ -204,6 +204,14 @@ def bridge(model, values, sites):
             latents |= of_layers
             prior = of_layers["theta"][0] @ of_layers["link"][0]
             fixed += log_lengths(model.length_shape, prior.sum(axis=1), corpus)
+        case "slda":
+            standard = values["standard_coefficients"]
+            fixed += float(np.sum(stats.norm.logpdf(standard)))
+            of = [0, 0, 1]  # the group is a category, of two predictors, and a number
+            latents["alpha"] = values["alpha"][0]
+            latents["log_base"] = values["intercept_precision"][of] ** -0.5 * standard[:, 0]
+            latents["log_weight"] = values["precision"][of, None] ** -0.5 * standard[:, 1:]
+            prior = np.broadcast_to(values["alpha"], (n_documents, n_topics))
         case "metalda":
             fixed += float(np.sum(stats.loggamma(model.weight_shape).logpdf(values["weight_x"])))
             latents["log_weight"] = values["weight_x"] - np.log(model.weight_rate)
@@ -257,6 +265,8 @@ def bridge(model, values, sites):
         else:
             out += model.log_assignments(at, corpus) + model.log_likelihood(at, corpus)
             out += phi.tilt(tally((n_topics, n_words), k, words))
+        if model_id == "slda":
+            out += log_responses(latents, k)
         terms.append(out)
     return fixed + model.log_hyperparameters(hyper) + logsumexp(terms)
 
@@ -307,6 +317,17 @@ def log_lengths(a, masses, corpus):
         integral = quad(lambda p: 1.0, 0.0, 1.0, weight="alg", wvar=(n + a - 1.0, mass + a - 1.0))[0]
         out += gammaln(mass + n) - gammaln(mass) + np.log(integral)
     return out
+
+
+def log_responses(latents, z):
+    """Log probability of the groups as categories and as numbers, given topics."""
+    counts = tally((CORPUS.n_documents, TRUNCATION), CORPUS.doc_of, z)
+    shares = counts / np.maximum(CORPUS.doc_lengths, 1)[:, None]
+    first, second, mean = (latents["log_base"] + shares @ latents["log_weight"].T).T
+    group = CORPUS.group_of_doc
+    odds = np.column_stack([np.zeros(len(group)), first, second])
+    of_categories = odds[np.arange(len(group)), group] - logsumexp(odds, axis=1)
+    return np.sum(of_categories + stats.norm(mean, latents["noise_precision"][0] ** -0.5).logpdf(group))
 
 
 def all_topics(n_topics):
@@ -537,7 +558,7 @@ def visited(name):
     return model, found
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", WITH_REFERENCE)
 def test_reference_is_the_sum_over_all_topics(name):
     model, points = visited(name)
     with jax.enable_x64(True):
@@ -567,7 +588,19 @@ def laws_of_topics(draw, n_topics):
     return law, np.where(task[:, None] == task, together, law @ law.T)
 
 
-@pytest.mark.parametrize("name", FORMS)
+def laws_given_responses(draw):
+    """See `laws_of_topics`, of a supervised model: topics of a document depend on each other."""
+    ways = list(all_topics(TRUNCATION))
+    of_word = (draw["theta"][CORPUS.doc_of] * draw["phi"][:, CORPUS.words].T)[
+        np.arange(CORPUS.n_tokens), ways
+    ]
+    log_p = np.log(of_word).sum(axis=1) + [log_responses(draw, z) for z in ways]
+    chances = np.exp(log_p - logsumexp(log_p))
+    each = np.array(ways)[:, :, None] == np.arange(TRUNCATION)
+    return np.einsum("w,wik->ik", chances, each), np.einsum("w,wik,wjk->ij", chances, each, each)
+
+
+@pytest.mark.parametrize("name", WITH_REFERENCE)
 def test_latents_are_drawn_given_the_parameters(name):
     """With a false alarm rate of 1e-5 a model, were the seed not fixed."""
     model, points = visited(name)
@@ -575,7 +608,8 @@ def test_latents_are_drawn_given_the_parameters(name):
     draw = {key: points[-1][2][key]["value"] for key in model.reference.parameters}
     rng, pairs = np.random.default_rng(12), np.triu_indices(CORPUS.n_tokens, 1)
     drawn = [model.reference.latents(draw, corpus, rng) for _ in range(DRAWS)]
-    law, same = laws_of_topics(draw, TRUNCATION)
+    is_supervised = model.card.id == "slda"
+    law, same = laws_given_responses(draw) if is_supervised else laws_of_topics(draw, TRUNCATION)
     if model.card.id == "group_lda":  # topics of groups have numbers of their own
         same = same * (CORPUS.group_of_doc[CORPUS.doc_of][:, None] == CORPUS.group_of_doc[CORPUS.doc_of])
     compared = [(np.sum([z[pairs[0]] == z[pairs[1]] for z in (one["z"] for one in drawn)], 0), same[pairs])]
@@ -607,6 +641,8 @@ def test_latents_are_drawn_given_the_parameters(name):
         chances /= chances.sum(axis=1, keepdims=True)
         by = np.array([one["author"] for one in drawn])[:, :, None] == np.arange(n_authors)
         compared.append((by.sum(axis=0).ravel(), chances.ravel()))
+    if is_supervised:
+        compared.append((np.sum([one["z"] == 0 for one in drawn], axis=0), law[:, 0]))
     n_tests = sum(expected.size for _, expected in compared)
     for found, expected in compared:
         for count, chance in zip(found, expected, strict=True):
