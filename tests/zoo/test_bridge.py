@@ -3,8 +3,9 @@
 The density of a NumPyro program at its continuous parameters equals the sum, over all topics z of the tokens
 of a micro corpus, of the model's density of z times the laws of these parameters given z. A reference makes
 Dirichlet variables of gamma variates, and these of two variables each; what is left, given the Dirichlet
-variables, does not depend on z. Sticks that are cut off have the reference's own density, which is tested by
-itself, and so have Pitman-Yor topics. `test_stan.py` compares the Stan programs with those of NumPyro.
+variables, does not depend on z, save in a scaling process, whose bridge stands at some u. Sticks that are cut
+off have the reference's own density, which is tested by itself, and so have Pitman-Yor topics. `test_stan.py`
+compares the Stan programs with those of NumPyro.
 """
 
 from dataclasses import replace
