@@ -15,8 +15,11 @@ demo: $(INSTALLED)  ## One model, three back ends, one report (at most 10 minute
 
 JOBS := 2
 
+PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
+
 test: $(INSTALLED)  ## Run the tests (on two cores half an hour, less once all is compiled)
-	$(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
+	$(PYTEST)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "sampler and not heavy"
 
 lint: $(INSTALLED)  ## Check style, format and types
 	$(BIN)/ruff check
@@ -29,9 +32,10 @@ MINUTES := 60
 fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: make fuzz SEED=7 MINUTES=60
 	sh tools/fuzz.sh $(SEED) $(MINUTES)
 
-validate: $(INSTALLED)  ## Judge what has no current verdict, run the heavy tests, write the page of evidence
+validate: $(INSTALLED)  ## Judge what has no current verdict, run the heavy tests, the others as plain Python, write the page of evidence
 	$(BIN)/bnpzoo validate --all --minutes $(MINUTES)
-	$(BIN)/python -m pytest -m heavy -o junit_family=xunit1 --junitxml=out/validation/heavy.xml
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not compiled and not heavy"
+	$(PYTEST) -m heavy -o junit_family=xunit1 --junitxml=out/validation/heavy.xml
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence
 
 MUTANTS := 40

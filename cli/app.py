@@ -62,6 +62,8 @@ def _foreseeable(error: Exception) -> bool:
         return False
     if isinstance(error, (ValueError, OSError, MemoryError)):
         return True
+    if isinstance(error, ImportError) and "pip install" in str(error):  # of a library that is optional
+        return True
     from ..zoo.inference.stan_chains import StanError
 
     return isinstance(error, StanError)

@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -96,10 +97,24 @@ def check_csv(path: Path | None) -> None:
 
 def write_csv(table: "DataFrame", path: Path, *, index: bool = False) -> None:
     """Write a table, whole or not at all, and say so."""
+    with csv_in_parts(path) as write:
+        write(table, index=index)
+
+
+@contextmanager
+def csv_in_parts(path: Path) -> Iterator[Callable[..., None]]:
+    """Yield what appends rows to a table, which is there whole or not at all; say so when it is.
+
+    It takes a DataFrame, and ``index`` as `write_csv` does.
+    """
     from ..zoo.files import replace_on_success
 
     with replace_on_success(path) as temporary:
-        table.to_csv(temporary, index=index)
+
+        def write(table: "DataFrame", *, index: bool = False) -> None:
+            table.to_csv(temporary, mode="a", index=index, header=not temporary.exists())
+
+        yield write
     say(f"Wrote {path}", console=err)
 
 

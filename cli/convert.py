@@ -19,14 +19,16 @@ from .inputs import (
     TokenPattern,
     read_corpus,
     text_options,
+    to_arrays,
 )
 
 OutFile = Annotated[
     Path,
     typer.Option(
         "--out",
-        help="Where to write the corpus: .npz, which holds all of it; .ldac or docword.X, which hold words, "
-        "counts and, in a file beside them, the vocabulary.",
+        help="Where to write the corpus: .npz, which holds all of it; .arrays, a new folder that holds all "
+        "of it, made bit by bit and mapped into memory when it is used; .ldac or docword.X, which hold "
+        "words, counts and, in a file beside them, the vocabulary.",
     ),
 ]
 
@@ -50,7 +52,7 @@ def convert(
         ),
     ] = False,
 ) -> None:
-    """Write a corpus in another format: text as .npz, or LDA-C and UCI bags of words for other programs."""
+    """Write a corpus in another format: as .npz or .arrays, or as bags of words for other programs."""
     from ..zoo.formats import write_corpus
 
     options = text_options(
@@ -58,10 +60,13 @@ def convert(
         token_pattern=token_pattern, text_column=text_column, encoding=encoding, delimiter=delimiter,
         sentences=sentences,
     )  # fmt: skip
-    corpus = read_corpus(corpus_file, options=options)
-    if by_sentence:
-        corpus = corpus.of_sentences()
-    write_corpus(corpus, out_file)
+    if out_file.suffix == ".arrays" and not by_sentence:
+        corpus = to_arrays(corpus_file, out_file, options)
+    else:
+        corpus = read_corpus(corpus_file, options=options)
+        if by_sentence:
+            corpus = corpus.of_sentences()
+        write_corpus(corpus, out_file)
     say(
         f"Wrote {out_file}: {corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, "
         f"{corpus.n_words:,} words."

@@ -1,14 +1,17 @@
 """``bnpzoo documents`` and ``bnpzoo transform``: topic proportions of a fit's documents, and of new ones."""
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import check_csv, err, print_json, print_table, say, write_csv
+from .console import check_csv, csv_in_parts, err, print_json, print_table, say
 from .inputs import CorpusFile, Coverage, Csv, FitFile, Groups, Json, Seed, known_part, read_new_documents
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pandas import DataFrame
 
     from ..diagnostics.topics import Summary
@@ -25,13 +28,12 @@ def documents(
     Topics are numbered as by `bnpzoo topics`. What is missing from 100% is of topics that only some draws
     have.
     """
-    from ..diagnostics.topics import documents as documents_of
+    from ..diagnostics.topics import document_blocks
     from ..zoo.inference import load
 
     check_csv(csv)
     with err.status("averaging over draws"):
-        found = documents_of(load(fit), seed=seed)
-    _print(f"Documents of {fit.name}", found, n_documents, csv, as_json)
+        _print(f"Documents of {fit.name}", document_blocks(load(fit), seed=seed), n_documents, csv, as_json)
 
 
 def transform(
@@ -53,7 +55,7 @@ def transform(
     A document gets the same proportions whatever stands beside it. Text is split as that of the fit was;
     words that the fit does not know are left out.
     """
-    from ..diagnostics.topics import transform as transform_by
+    from ..diagnostics.topics import transform_blocks
     from ..zoo.inference import corpus_of, load
 
     check_csv(csv)
@@ -62,28 +64,38 @@ def transform(
     _, known = known_part(new, corpus_of(tree), corpus_file, coverage)
     say(f"{corpus_file}: {known}", console=err)
     with err.status("drawing topics of the new documents"):
-        found = transform_by(tree, new, burn_in=burn_in, sweeps=sweeps, seed=seed)
-    _print(f"Documents of {corpus_file.name}, by {fit.name}", found, n_documents, csv, as_json)
+        blocks = transform_blocks(tree, new, burn_in=burn_in, sweeps=sweeps, seed=seed)
+        _print(f"Documents of {corpus_file.name}, by {fit.name}", blocks, n_documents, csv, as_json)
 
 
-def _print(title: str, found: "Summary", n_documents: int, csv: Path | None, as_json: bool) -> None:
-    if csv is not None:
-        write_csv(_as_table(found), csv)
+def _print(
+    title: str, blocks: "Iterator[Summary]", n_documents: int, csv: Path | None, as_json: bool
+) -> None:
+    """Print the first documents, or all as JSON; the table gets all, and is never in memory."""
+    rows, records, n_found = [], [], 0
+    with nullcontext() if csv is None else csv_in_parts(csv) as write:
+        for found in blocks:
+            if write is not None:
+                write(_as_table(found))
+            if as_json:
+                records += _records(found)
+            for d in range(max(0, min(n_documents - n_found, len(found.mean)))):
+                rows.append((str(found.mean.index[d]), _in_words(found, d)))
+            n_found += len(found.mean)
     if as_json:
-        print_json(
-            [
-                {"document": name, "mean": mean, "low": low, "high": high}
-                for name, mean, low, high in zip(
-                    found.mean.index, *(table.to_numpy() for table in found), strict=True
-                )
-            ]
-        )
+        print_json(records)
         return
-    rows = [(str(name), _in_words(found, d)) for d, name in enumerate(found.mean.index[:n_documents])]
     print_table(title, ["document", "topics, with 90% intervals"], rows)
-    n_more = len(found.mean) - len(rows)
-    if n_more > 0:
-        say(f"… and {n_more:,} more: --csv FILE has all of them")
+    if n_found > len(rows):
+        say(f"… and {n_found - len(rows):,} more: --csv FILE has all of them")
+
+
+def _records(found: "Summary") -> list[dict[str, Any]]:
+    tables = (table.to_numpy() for table in found)
+    return [
+        {"document": name, "mean": mean, "low": low, "high": high}
+        for name, mean, low, high in zip(found.mean.index, *tables, strict=True)
+    ]
 
 
 def _in_words(found: "Summary", document: int) -> str:

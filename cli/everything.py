@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def validate_everything(
-    budget: str, minutes: float | None, jobs: int | None, out: Path, as_json: bool
+    budget: str, minutes: float | None, jobs: int | None, out: Path, as_json: bool, dask: str | None = None
 ) -> ExitCode:
     """Judge all that has no current verdict in the folder or in the package's books; say what it cost."""
     from ..diagnostics.laboratory.archive import Books, kill_matrix
@@ -28,7 +28,7 @@ def validate_everything(
         told = f"{len(judged)}/{len(waiting)} {record.case.subject} · {record.case.rung}: {record.status}"
         say(f"{told} ({record.seconds:.0f} s)", console=err)
 
-    judge_all(waiting, out, jobs, report, minutes)
+    judge_all(waiting, out, jobs, report, minutes, dask)
     records = [*known.values(), *judged]
     left = still_open(cases, records)
     rejected = [record for record in records if not record.case.mutant and record.status != "passed"]

@@ -12,6 +12,7 @@ from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say
 from .evaluate import record
 from .inputs import (
     CorpusFile,
+    Dask,
     Delimiter,
     Encoding,
     Groups,
@@ -105,7 +106,12 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    out_file: Annotated[Path | None, typer.Option("--out", help="Where to write the fit (.nc).")] = None,
+    out_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Where to write the fit: .nc; or .zarr, a new folder that draws go to as they come."
+        ),
+    ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Save the chains' state here now and then (kernels only)."),
@@ -113,6 +119,7 @@ def fit(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from --checkpoint, to the same bits.")
     ] = False,
+    dask: Dask = None,
     verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
@@ -126,9 +133,22 @@ def fit(
     from ..diagnostics.heldout import document_completion, posterior_predictives
     from ..kernels.toolbox.threads import threads_a_sweep
     from ..zoo.files import check_writable
+    from ..zoo.folders import checked_new
     from ..zoo.formats import is_text
-    from ..zoo.inference import check, expected_size, held_signals, sample
+    from ..zoo.inference import (
+        ClusterError,
+        check,
+        check_address,
+        expected_size,
+        held_signals,
+        sample,
+        stream,
+    )  # fmt: skip
 
+    if dask is not None:
+        check_address(dask)
+        if backend != "kernel":
+            raise ValueError(f"--dask: expected a kernel; backend {backend!r} runs on this machine")
     model = make_model(name, with_n_topics_of(start, name, settings), topics, seeds)
     options = text_options(
         stop_words=stop_words, min_df=min_df, max_df=max_df, max_features=max_features,
@@ -141,28 +161,55 @@ def fit(
         model, corpus, backend, variant=variant, truncation=truncation, start=start, until=until,
         within=seconds, checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
-    if out_file is not None:
+    if out_file is not None and out_file.suffix not in (".nc", ".zarr"):
+        raise ValueError(f"--out {out_file}: expected a name that ends in .nc or .zarr")
+    streamed = out_file if out_file is not None and out_file.suffix == ".zarr" else None
+    if streamed is not None:
+        checked_new(streamed)
+        if backend != "kernel" or until is not None or within is not None:
+            raise ValueError(
+                f"--out {out_file}: expected a kernel and a fixed number of draws; else write .nc"
+            )
+    elif out_file is not None:
         check_writable(out_file, expected_size(corpus, chains, draws))
     announce(model, corpus)
+    # new documents are to be split as these were
+    notes = {"text_options": json.dumps(asdict(options))} if is_text(corpus_file) else {}
     if out_file is None:
         say("The draws will not be kept, only their summary printed: there is no --out.", "yellow", err)
+    run: dict[str, Any] = {
+        "variant": variant, "chains": chains, "tune": tune, "draws": draws, "thin": thin, "seed": seed,
+        "start": start, "progress": True, "checkpoint": checkpoint, "resume": resume,
+        "cluster": dask,
+    }  # fmt: skip
+    how_on = "" if checkpoint is None else f"; --resume goes on from {checkpoint}"
+    tree = None
     with held_signals(), threads_a_sweep(threads):
         try:
-            tree = sample(
-                model, corpus, backend, variant=variant, chains=chains, tune=tune, draws=draws, thin=thin,
-                seed=seed, start=start, until=until, within=seconds, truncation=truncation, progress=True,
-                checkpoint=checkpoint, resume=resume,
-            )  # fmt: skip
+            if streamed is not None:
+                stream(streamed, model, corpus, **run, notes=notes)
+                say(f"Wrote {streamed}", console=err)
+            else:
+                tree = sample(
+                    model, corpus, backend, **run, until=until, within=seconds, truncation=truncation
+                )
         except KeyboardInterrupt as interrupt:
             say(f"Interrupted: {str(interrupt) or 'nothing was drawn'}.", "yellow", err)
             raise typer.Exit(ExitCode.INTERRUPTED) from None
-        if is_text(corpus_file):  # new documents are to be split as these were
-            tree.attrs["text_options"] = json.dumps(asdict(options))
-        if out_file is not None:
+        except ClusterError as error:
+            raise ClusterError(f"{error}{how_on}") from None
+        if tree is not None:
+            tree.attrs |= notes
+        if tree is not None and out_file is not None:
             _write(tree, out_file)
+    if streamed is not None:
+        tree = _read_back(streamed)
+    if tree is None:
+        if as_json:
+            print_json({"model": model.card.id, "fit": out_file})
+        return
     if tree.attrs["interrupted"]:
         stopped = f"Interrupted after {tree['posterior'].sizes['draw']} draws a chain"
-        how_on = "" if checkpoint is None else f"; --resume goes on from {checkpoint}"
         say(f"{stopped}{how_on}", "yellow", err)
     comparison = compare(labelled([tree]))
     held_out = (
@@ -172,6 +219,17 @@ def fit(
         print_json(_summary(model, comparison, held_out) | {"fit": out_file})
     else:
         _print_summary(tree, comparison, held_out, out_file, verbose)
+
+
+def _read_back(out_file: Path) -> "DataTree | None":
+    """Read the draws that went to disk, for the summary; or say why not."""
+    from ..zoo.inference import ResultsError, load
+
+    try:
+        return load(out_file)
+    except ResultsError as error:  # a disk holds more than fits into memory
+        say(f"No summary: {error}", "yellow", err)
+        return None
 
 
 def _write(tree: "DataTree", out_file: Path) -> None:

@@ -16,9 +16,12 @@ if TYPE_CHECKING:  # heavy to import: `bnpzoo --help` must not wait for them
 
     from ..zoo.contract import Model
     from ..zoo.corpus import Corpus
+    from ..zoo.corpus.texts import Dropped
     from ..zoo.formats import TextOptions
 
-CORPUS_HELP = "A corpus: a folder of .txt files, CSV or JSON lines with a column `text`, .npz, UCI or LDA-C."
+CORPUS_HELP = (
+    "A corpus: a folder of .txt files, CSV or JSON lines with a column `text`, .npz, .arrays, UCI or LDA-C."
+)
 
 CorpusFile = Annotated[Path, typer.Argument(metavar="CORPUS", help=CORPUS_HELP, show_default=False)]
 ModelName = Annotated[
@@ -79,8 +82,8 @@ Start = Annotated[
     typer.Option(
         metavar="START",
         help="Where chains start: seated (tokens take topics one by one), one (topic), documents (a topic "
-        "each), random:K, or a fit (.nc) of this corpus or of one that has grown, by this model or, for its "
-        "topics alone, by another: lda from an hdp. Several, with commas, are taken in turn. "
+        "each), random:K, or a fit (.nc, .zarr) of this corpus or of one that has grown, by this model or, "
+        "for its topics alone, by another: lda from an hdp. Several, with commas, are taken in turn. "
         "Default: seated,documents where the number of topics is free.",
         show_default=False,
     ),
@@ -99,6 +102,16 @@ Within = Annotated[
     typer.Option(
         metavar="TIME",
         help="Stop after this time, such as 90s, 10m or 2h, whether chains have met or not.",
+        show_default=False,
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Run on a cluster of Dask: tcp://HOST:PORT of its scheduler, or the file that it has "
+        "written, or local:N for N processes on this machine. Results stay the same.",
         show_default=False,
     ),
 ]
@@ -254,10 +267,10 @@ def read_seeds(path: Path) -> list[list[str]]:
 def with_n_topics_of(start: str | None, name: str, settings: list[str]) -> list[str]:
     """Return settings, and the number of topics of the fit that chains start from where none is set."""
     from ..zoo import models
-    from ..zoo.inference import load
+    from ..zoo.inference.fits import SUFFIXES, load
     from ..zoo.inference.starts import n_topics_of_fit
 
-    fits = [text.strip() for text in (start or "").split(",") if text.strip().endswith(".nc")]
+    fits = [text.strip() for text in (start or "").split(",") if Path(text.strip()).suffix in SUFFIXES]
     is_set = any(setting.partition("=")[0].strip() == "n_topics" for setting in settings)
     if not fits or is_set or "n_topics" not in models.get(name).arguments():
         return settings
@@ -348,22 +361,46 @@ def read_corpus(path: Path, groups: str | None = None, options: "TextOptions | N
     """
     from ..zoo.corpus import Corpus
     from ..zoo.corpus.texts import dropped
-    from ..zoo.formats import TextOptions, as_path, is_text, read_corpus, read_texts
+    from ..zoo.formats import as_path, is_text, read_corpus, read_texts
     from ..zoo.formats.plain import located
 
     if options is None or not as_path(path).exists() or not is_text(path):
-        if options not in (None, TextOptions()) and path.exists():
-            raise ValueError(f"{path}: holds counts; --min-df and the like are for text")
+        _check_no_options(path, options)
         corpus = read_corpus(path)
     else:
         with located(path):
             texts, fields = read_texts(path, options=options)
             corpus = Corpus.from_texts(texts, options.vectorizer(), **fields)
-        missing = dropped(texts, options.vectorizer(), corpus.vocabulary)
-        say(f"{path}: {missing} (--stop-words, --min-df, --max-df, --max-features)", console=err)
+        _say_dropped(path, dropped(texts, options.vectorizer(), corpus.vocabulary))
         if corpus.segment_ptr is not None:
             say(f"{path}: {corpus.n_segments:,} sentences", console=err)
     return corpus if groups is None else corpus.grouped(groups)
+
+
+def to_arrays(path: Path, folder: Path, options: "TextOptions") -> "Corpus":
+    """Convert the corpus in `path` to a folder of arrays, and say what was dropped; return it from there."""
+    from ..zoo.formats import as_path, convert_corpus, is_text, read_corpus
+
+    if as_path(path).exists() and not is_text(path):
+        _check_no_options(path, options)
+    missing = convert_corpus(path, folder, options=options)
+    if missing is not None:
+        _say_dropped(path, missing)
+    corpus = read_corpus(folder)
+    if corpus.segment_ptr is not None and missing is not None:
+        say(f"{path}: {corpus.n_segments:,} sentences", console=err)
+    return corpus
+
+
+def _check_no_options(path: Path, options: "TextOptions | None") -> None:
+    from ..zoo.formats import TextOptions
+
+    if options not in (None, TextOptions()) and path.exists():
+        raise ValueError(f"{path}: holds counts; --min-df and the like are for text")
+
+
+def _say_dropped(path: Path, missing: "Dropped") -> None:
+    say(f"{path}: {missing} (--stop-words, --min-df, --max-df, --max-features)", console=err)
 
 
 def read_new_documents(tree: "DataTree", path: Path, groups: str | None = None) -> "Corpus":
@@ -395,7 +432,7 @@ def known_part(new: "Corpus", training: "Corpus", path: Path, coverage: float) -
     ValueError
         It is a smaller share of the tokens than `coverage`.
     """
-    known = new.with_groups_of(training).in_terms_of(training.vocabulary)
+    known = new.in_terms_of(training.vocabulary).with_groups_of(training)
     share = known.n_tokens / max(new.n_tokens, 1)
     said = f"the fit knows {known.n_tokens:,} of {new.n_tokens:,} tokens ({share:.1%})"
     if not share >= coverage:

@@ -11,7 +11,7 @@ import typer
 from .blind import validate_all_blindly, validate_blindly
 from .console import ExitCode, err, print_json, print_table, say
 from .everything import validate_everything
-from .inputs import Json, Seed, Settings, Topics, options_of, with_layers
+from .inputs import Dask, Json, Seed, Settings, Topics, options_of, with_layers
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record
@@ -63,8 +63,8 @@ def validate(
         bool,
         typer.Option(
             "--mutants",
-            help="Also put deliberately wrong samplers before the tests. Budget ci: each until a test "
-            "rejects it; full: before every test.",
+            help="Also test deliberately wrong samplers. Budget ci: each until a test "
+            "rejects it; full: all tests of each.",
         ),
     ] = False,
     blind: Annotated[
@@ -89,6 +89,7 @@ def validate(
             min=1, help="With --blind or --all: processes; one a core unless given.", show_default=False
         ),
     ] = None,
+    dask: Dask = None,
     seed: Seed = 0,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder of results; what it holds already is not done again.")
@@ -100,12 +101,14 @@ def validate(
     Each test rejects a right sampler with probability 1e-5. Results go to the folder as netCDF, with all
     draws and ranks, and as one HTML page. Exit code 1: a sampler is rejected, or a mutant is not.
     """
+    if dask is not None and (blind or not everything):
+        raise typer.BadParameter("--dask is for --all, and not for --blind")
     if everything:
         if name:
             raise typer.BadParameter("--all takes no model")
         if blind:
             raise typer.Exit(validate_all_blindly(blind, seed, jobs, out, as_json))
-        raise typer.Exit(validate_everything(str(budget), minutes, jobs, out, as_json))
+        raise typer.Exit(validate_everything(str(budget), minutes, jobs, out, as_json, dask))
     if not name:
         raise typer.BadParameter("expected the name of a model, or --all")
     topics, settings = with_layers(topics, settings)

@@ -2,6 +2,9 @@
 //
 //   theta_d ~ Dirichlet_K(alpha),  psi_d = b_0 + sum_k share_dk b_k,  topics are Dirichlet
 //   a number is normal about psi; the log odds of a category against the first are its psi
+//
+// or, in MedLDA (Zhu, Chen, Perkins and Zhang 2014), categories have the factor exp(-2 cost sum max(0, margin - s psi)) in
+// the place of a likelihood, where s is 1 for the predictor of the category, and -1 for all others
 functions {
 #include functions/dirichlet.stan
 #include functions/word_counts.stan
@@ -15,6 +18,8 @@ data {
   int<lower=0> R; // responses
   array[R + 1] int<lower=1> first_predictor; // of each response
   array[R] int<lower=0> number; // place of the response among the numbers, or 0 for categories
+  vector<lower=0>[R] cost; // of responses with a hinge, and 0 for all others
+  vector<lower=0>[R] margin;
   array[D, R] int<lower=0, upper=1> known; // whether a document has a response
   matrix[D, R] y; // numbers
   array[D, R] int<lower=1> category;
@@ -59,12 +64,12 @@ transformed parameters {
   vector[R] precision = precision_is_random ? precision_random[1] : rep_vector(precision_given[1], R);
   vector[n_numbers] noise_precision
     = noise_precision_is_random ? noise_precision_random[1] : rep_vector(noise_precision_given[1], n_numbers);
-  vector[P] log_base;
-  matrix[P, K] log_weight;
+  vector[P] intercept;
+  matrix[P, K] coefficient;
   for (r in 1 : R) {
     for (p in first_predictor[r] : first_predictor[r + 1] - 1) {
-      log_base[p] = standard_coefficients[p, 1] * inv_sqrt(intercept_precision[r]);
-      log_weight[p] = standard_coefficients[p, 2 : K + 1]' * inv_sqrt(precision[r]);
+      intercept[p] = standard_coefficients[p, 1] * inv_sqrt(intercept_precision[r]);
+      coefficient[p] = standard_coefficients[p, 2 : K + 1]' * inv_sqrt(precision[r]);
     }
   }
 #include topics_transformed_parameters.stan
@@ -74,7 +79,7 @@ model {
   array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   array[K] vector[V] log_topics = log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V));
   vector[K * V] log_words;
-  matrix[n_rows, P] psi = rep_matrix(log_base', n_rows) + row_shares * log_weight';
+  matrix[n_rows, P] psi = rep_matrix(intercept', n_rows) + row_shares * coefficient';
   for (k in 1 : K) {
     log_words[(k - 1) * V + 1 : k * V] = log_topics[k];
   }
@@ -112,6 +117,13 @@ model {
         for (i in first : last) {
           if (number[r] > 0) {
             log_p[i - first + 1] += normal_lpdf(y[d, r] | psi[i, p], inv_sqrt(noise_precision[number[r]]));
+          } else if (cost[r] > 0) {
+            for (j in p : q) {
+              // of two categories the second alone has a predictor
+              int own = p == q ? 2 : j - p + 1;
+              real side = category[d, r] == own ? 1 : -1;
+              log_p[i - first + 1] += -2 * cost[r] * fmax(0, margin[r] - side * psi[i, j]);
+            }
           } else {
             log_p[i - first + 1] += categorical_logit_lpmf(category[d, r] | append_row(0, psi[i, p : q]'));
           }

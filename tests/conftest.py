@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -15,7 +16,8 @@ from scipy import sparse
 
 
 def pytest_configure(config):
-    """Let all Stan programs of the tests share one header."""
+    """Let all Stan programs share one header; hear Ctrl-C, which jobs in the background ignore."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.update(stan_compiler.environment(config.rootpath / ".pytest_cache" / "stan-header"))
 
 

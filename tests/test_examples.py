@@ -34,6 +34,7 @@ def test_test_your_own_sampler(monkeypatch):
         assert verdicts["forgetful coins"].status == "rejected", verdicts["forgetful coins"]
 
 
+@pytest.mark.compiled
 def test_has_my_model_converged(monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     names = run_cells(ROOT / "docs" / "tutorials" / "has_my_model_converged.md")

@@ -12,7 +12,7 @@ FLOORS = {
     "kernels": (("toolbox",), (...,), ("pitman_yor", "segments", "responses", "labels")),
     "zoo": (
         ("memory",),
-        ("priors", "files", "corpus"),
+        ("priors", "files", "folders", "corpus"),
         ("settings", "predictive", "probes"),
         ("contract", "formats"),
         ("toolbox",),

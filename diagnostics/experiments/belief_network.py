@@ -24,8 +24,8 @@ from ...zoo.models import get
 from ...zoo.predictive import Predictive
 from ..coherence import npmi, top_words
 from ..heldout import document_completion, posterior_predictives, posterior_topics
-from .differential import Sampling, mean_proportions
-from .runner import Cell, Experiment
+from .differential import mean_proportions
+from .runner import Cell, Experiment, Sampling
 
 METHODS = (
     "pfa",
@@ -38,6 +38,9 @@ METHODS = (
     "gbn_dirbn3",
     "hdp",
 )
+
+MALLET = "pfa_mallet"
+"""Topics with the most likely eta; where asked for."""
 
 PEER = "tomotopy"
 """LDA of another package, where it is installed."""
@@ -54,6 +57,7 @@ PENALTIES = (1.0, 10.0, 100.0)
 LABELS = {
     "pfa": "PFA",
     "pfa_symmetric": "PFA, sampled eta",
+    MALLET: "PFA, MALLET's eta",
     "pfa_dirbn1": "PFA + DirBN-1",
     "pfa_dirbn3": "PFA + DirBN-3",
     "metalda": "MetaLDA",
@@ -155,7 +159,7 @@ class BeliefNetworkExperiment(Experiment):
             return get("hdp")
         document_side, _, topics = method.partition("_")
         of_topics: dict[str, Any] = {"eta": self.eta}
-        if topics == "symmetric":
+        if topics in ("symmetric", "mallet"):
             of_topics = {}
         elif topics:
             layers = int(topics.removeprefix("dirbn"))
@@ -191,8 +195,9 @@ class BeliefNetworkExperiment(Experiment):
         """Sample one chain of one of the package's models."""
         plan, model = self.sampling, self.model(method, CLASSES in train.covariates)
         tree = sample(
-            model, train, chains=1, tune=plan.tune, draws=plan.draws, thin=plan.thin, keep=plan.draws,
-            seed=seed, start="seated", workers=1, partial=False,
+            model, train, variant="mallet" if method == MALLET else None, chains=1, tune=plan.tune,
+            draws=plan.draws, thin=plan.thin, keep=plan.draws, seed=seed, start="seated", workers=1,
+            partial=False,
         )  # fmt: skip
         *_, topics = posterior_topics(tree, train)
         if method == "hdp":  # the last row stands for topics not seen yet

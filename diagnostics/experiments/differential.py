@@ -22,7 +22,7 @@ from ...zoo.formats import read_corpus, to_counts
 from ...zoo.inference import sample
 from ...zoo.models import get
 from ..heldout import document_completion, posterior_topics
-from .runner import Cell, Experiment
+from .runner import Cell, Experiment, Sampling
 
 METHODS = {
     "tpyp": ("tpyp", "forced"),
@@ -52,21 +52,6 @@ LABELS = {
     "perplexity": "held-out perplexity",
     "accuracy": "documents told apart",
 }
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How the posterior is drawn from.
-
-    Parameters
-    ----------
-    tune, draws, thin : int
-        Sweeps before the first draw; draws; sweeps a draw.
-    """
-
-    tune: int
-    draws: int
-    thin: int = 1
 
 
 @dataclass(frozen=True)

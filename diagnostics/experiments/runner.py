@@ -4,16 +4,20 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from ...zoo.files import claim, replace_on_success
+from ..engine import unordered
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 class Cell(NamedTuple):
@@ -36,6 +40,21 @@ class Cell(NamedTuple):
     def name(self) -> str:
         """Name of its file."""
         return ",".join([*(f"{k}={v}" for k, v in self.setting.items()), self.method, str(self.replicate)])
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the posterior is drawn from.
+
+    Parameters
+    ----------
+    tune, draws, thin : int
+        Sweeps before the first draw; draws a chain; sweeps a draw.
+    """
+
+    tune: int
+    draws: int
+    thin: int = 1
 
 
 class Experiment(ABC):
@@ -102,6 +121,7 @@ def run_experiment(
     folder: Path,
     n_jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    cluster: "str | Client | None" = None,
 ) -> pd.DataFrame:
     """Run the cells that `folder` does not hold yet.
 
@@ -114,6 +134,9 @@ def run_experiment(
     n_jobs : int
         Processes; results do not depend on it.
     progress : (done, total) -> None, optional
+    cluster : str or distributed.Client, optional
+        Of Dask, as for `sample`: runs the cells in place of processes. Files that cells read must be there
+        by the same name; `folder` need not.
 
     Returns
     -------
@@ -133,8 +156,10 @@ def run_experiment(
     done = len(cells) - len(missing)
     if progress is not None:
         progress(done, len(cells))
-    tasks = (delayed(_run_cell)(experiment, cell, folder) for cell in missing)
-    for _ in Parallel(n_jobs=min(n_jobs, max(len(missing), 1)), return_as="generator_unordered")(tasks):
+    tasks = (delayed(_run_cell)(experiment, cell, folder if cluster is None else None) for cell in missing)
+    for cell, figures in unordered(tasks, min(n_jobs, max(len(missing), 1)), cluster if missing else None):
+        if cluster is not None:
+            _write(folder, cell, figures)
         done += 1
         if progress is not None:
             progress(done, len(cells))
@@ -243,8 +268,15 @@ def _identity(experiment: Experiment) -> dict[str, Any]:
     return {"experiment": type(experiment).__name__, **fields}
 
 
-def _run_cell(experiment: Experiment, cell: Cell, folder: Path) -> None:
+def _run_cell(experiment: Experiment, cell: Cell, folder: Path | None) -> tuple[Cell, dict[str, float]]:
+    """Run a cell and, where there is the folder, write what came of it."""
     figures = {name: float(value) for name, value in experiment.run(cell).items()}
+    if folder is not None:
+        _write(folder, cell, figures)
+    return cell, figures
+
+
+def _write(folder: Path, cell: Cell, figures: Mapping[str, float]) -> None:
     with replace_on_success(_path(folder, cell)) as temporary:
         temporary.write_text(json.dumps({k: v if math.isfinite(v) else str(v) for k, v in figures.items()}))
 

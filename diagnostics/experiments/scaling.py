@@ -22,7 +22,7 @@ from ...zoo.inference import sample
 from ...zoo.models import get
 from ..heldout import left_to_right, posterior_predictives, posterior_topics
 from .differential import mean_proportions, with_words
-from .runner import Cell, Experiment
+from .runner import Cell, Experiment, Sampling
 
 CLASSIFIERS = ("lda_svm", "naive_bayes", "svm", "cart")
 LDA_TOPICS = 50
@@ -60,28 +60,24 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class Sampling:
-    """How long chains are, and with how many particles documents are scored; the paper is silent on it.
+@dataclass(frozen=True, kw_only=True)
+class ScalingSampling(Sampling):
+    """How models are fitted and documents scored; the paper is silent on it.
 
     Parameters
     ----------
-    tune, draws, thin : int
-        Sweeps before the first draw; draws; sweeps a draw.
     particles : int
+        For each draw and held-out document.
     iterations : int
         Of variational inference, at most.
     """
 
-    tune: int
-    draws: int
-    thin: int
     particles: int
     iterations: int = 100
 
 
-SMALL = Sampling(tune=150, draws=3, thin=10, particles=3, iterations=100)
-PAPER = Sampling(tune=2000, draws=10, thin=50, particles=10, iterations=500)
+SMALL = ScalingSampling(tune=150, draws=3, thin=10, particles=3, iterations=100)
+PAPER = ScalingSampling(tune=2000, draws=10, thin=50, particles=10, iterations=500)
 
 
 @dataclass(frozen=True)
@@ -90,11 +86,11 @@ class ScalingExperiment(Experiment):
 
     Parameters
     ----------
-    sampling : Sampling
+    sampling : ScalingSampling
     seed : int
     """
 
-    sampling: Sampling
+    sampling: ScalingSampling
     seed: int = 0
     labels: ClassVar = LABELS
 

@@ -22,7 +22,7 @@ from ...zoo.inference import sample
 from ...zoo.models import get
 from ..heldout import posterior_topics
 from ..heldout.empirical_likelihood import empirical_likelihood
-from .runner import Cell, Experiment
+from .runner import Cell, Experiment, Sampling
 
 METHODS = ("sparse_transfer", "published", "mt_hdp", "hdp")
 LABELS = {
@@ -37,24 +37,19 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class Sampling:
+@dataclass(frozen=True, kw_only=True)
+class TransferSampling(Sampling):
     """How the posterior is drawn from and held-out documents are scored.
 
     Parameters
     ----------
     chains : int
         Starts; their draws are averaged. The paper has one.
-    tune, draws, thin : int
-        Sweeps before the first draw; draws a chain; sweeps a draw.
     samples : int
         Topic proportions simulated for each draw, for the empirical likelihood. The paper is silent.
     """
 
     chains: int
-    tune: int
-    draws: int
-    thin: int
     samples: int = 1000
 
 
@@ -91,7 +86,7 @@ class TransferPrior:
 
 
 def held_out_score(
-    method: str, prior: TransferPrior, sampling: Sampling, train: Corpus, test: Corpus, seed: int
+    method: str, prior: TransferPrior, sampling: TransferSampling, train: Corpus, test: Corpus, seed: int
 ) -> dict[str, float]:
     """Fit a method and score documents of the task of interest, which is group 0.
 
@@ -100,7 +95,7 @@ def held_out_score(
     method : str
         One of `METHODS`.
     prior : TransferPrior
-    sampling : Sampling
+    sampling : TransferSampling
     train, test : Corpus
         Over one vocabulary.
     seed : int
@@ -148,14 +143,14 @@ class _Transfer(Experiment):
 
     Parameters
     ----------
-    sampling : Sampling
+    sampling : TransferSampling
     prior : TransferPrior
     methods : tuple of str
     replicates : int
     seed : int
     """
 
-    sampling: Sampling
+    sampling: TransferSampling
     prior: TransferPrior
     methods: tuple[str, ...] = METHODS
     replicates: int = 10
@@ -356,6 +351,6 @@ def newsgroups() -> Corpus:
     )
 
 
-SMALL = Sampling(chains=2, tune=500, draws=20, thin=5)
-PAPER = Sampling(chains=1, tune=1500, draws=100, thin=15)
-PAPER_DOCUMENTS = Sampling(chains=1, tune=1000, draws=10, thin=50)
+SMALL = TransferSampling(chains=2, tune=500, draws=20, thin=5)
+PAPER = TransferSampling(chains=1, tune=1500, draws=100, thin=15)
+PAPER_DOCUMENTS = TransferSampling(chains=1, tune=1000, draws=10, thin=50)

@@ -30,7 +30,7 @@ from ..heldout.empirical_likelihood import log_probabilities
 from ..heldout.scores import average_over_draws
 from ..topics import Sentences, comments, match_topics, subtle, topics_of
 from .differential import with_words
-from .runner import Cell, Experiment
+from .runner import Cell, Experiment, Sampling
 
 PRIORS: dict[str, dict[str, float]] = {
     "was": {"a": 1.0, "b": 1.0, "zeta": 1.0},
@@ -71,21 +71,16 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class Sampling:
+@dataclass(frozen=True, kw_only=True)
+class ParticleSampling(Sampling):
     """How the posterior is drawn from and documents are scored; the paper is silent on all of it.
 
     Parameters
     ----------
-    tune, draws, thin : int
-        Sweeps before the first draw; draws; sweeps a draw.
     particles : int
         For each draw and held-out document.
     """
 
-    tune: int
-    draws: int
-    thin: int
     particles: int
 
 
@@ -115,7 +110,7 @@ class WeightAgnosticExperiment(Experiment):
 
     Parameters
     ----------
-    sampling : Sampling
+    sampling : ParticleSampling
     corpora : tuple of str
         Files to be used beside the other two. Sentences are those of the corpus or, where it has none, runs
         of `window` words.
@@ -134,7 +129,7 @@ class WeightAgnosticExperiment(Experiment):
     seed : int
     """
 
-    sampling: Sampling
+    sampling: ParticleSampling
     corpora: tuple[str, ...] = ()
     topic_counts: tuple[int, ...] = (10, 20)
     kappa: float = 1.0
@@ -327,5 +322,5 @@ def standard_library() -> Corpus:
     return from_texts(texts, words, sentences=True, covariates={"file": names})
 
 
-SMALL = Sampling(tune=300, draws=5, thin=20, particles=10)
-PAPER = Sampling(tune=2000, draws=20, thin=50, particles=50)
+SMALL = ParticleSampling(tune=300, draws=5, thin=20, particles=10)
+PAPER = ParticleSampling(tune=2000, draws=20, thin=50, particles=50)

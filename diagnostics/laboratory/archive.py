@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,10 +53,10 @@ class Record:
 
     @property
     def is_current(self) -> bool:
-        """Whether the case would be judged in the same way today; never, if its mutant is no more."""
+        """Whether the case would be judged in the same way today; never, if its mutant or rung is no more."""
         try:
             return self.fingerprint == self.case.fingerprint
-        except ValueError:
+        except (ValueError, LookupError):
             return False
 
 
@@ -120,6 +120,13 @@ class Archive:
             temporary.write_text(json.dumps(asdict(record), indent=1), encoding="utf-8")
         shutil.rmtree(self.unfinished(case), ignore_errors=True)
         return record
+
+    def take_in(self, files: Mapping[str, bytes]) -> None:
+        """Add files that an archive on another machine has written, by their names; the record last."""
+        for name in sorted(files, key=lambda name: name.endswith(".json")):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with replace_on_success(self.folder / name) as temporary:
+                temporary.write_bytes(files[name])
 
     def unfinished(self, case: Case) -> Path:
         """Folder for what a rung keeps while it judges a case."""

@@ -7,15 +7,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from joblib import Parallel, delayed
+from joblib import delayed, parallel_config
 
 from ...zoo.contract import Model
 from ...zoo.models import MODELS, combinations
+from ..engine import unordered
 from .archive import Archive, Books, Record
 from .ladder import BUDGETS, RUNGS, Case, climb, rungs_of
 from .mutants.registry import MUTANTS, mutants_of
 from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 type Progress = Callable[[Case, int, int], None]
 
@@ -220,6 +226,7 @@ def judge_all(
     n_jobs: int | None,
     done: Callable[[Record], None],
     minutes: float | None = None,
+    cluster: "str | Client | None" = None,
 ) -> None:
     """Judge cases in parallel processes; `done` is called with each record as it comes.
 
@@ -235,6 +242,8 @@ def judge_all(
     done : (record) -> None
     minutes : float, optional
         After which no further case is begun.
+    cluster : str or distributed.Client, optional
+        Of Dask, as for `sample`: judges in place of processes. `store` need not be there.
 
     Raises
     ------
@@ -252,12 +261,21 @@ def judge_all(
             if _mutant_of(case) not in dead:
                 yield case
 
-    parallel = Parallel(n_jobs=n_jobs or -1, return_as="generator_unordered", pre_dispatch="n_jobs")
-    for record in parallel(delayed(judge_case)(case, archive) for case in begun()):
-        assert isinstance(record, Record)
+    tasks = (delayed(_judged)(case, archive if cluster is None else None) for case in begun())
+    for record, files in unordered(tasks, n_jobs or -1, cluster, "n_jobs"):
+        archive.take_in(files)
         if _is_killed(record):
             dead.add(_mutant_of(record.case))
         done(record)
+
+
+def _judged(case: Case, archive: Archive | None) -> tuple[Record, dict[str, bytes]]:
+    """Record of a case; where the archive is out of reach, also the files that belong there."""
+    if archive is not None:
+        return judge_case(case, archive), {}
+    with TemporaryDirectory() as folder, parallel_config("sequential"):
+        record = judge_case(case, Archive(Path(folder)))
+        return record, {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
 
 
 def survivors(records: Iterable[Record]) -> list[str]:

@@ -1,6 +1,6 @@
 """What a fit found: topics and their words, documents and tokens, over all chains and kept draws."""
 
-from .documents import correlations, documents, representatives, tokens
+from .documents import correlations, document_blocks, documents, representatives, tokens
 from .hierarchy import Hierarchy, LayerTopic, Link, hierarchy_of
 from .labelled import coefficients, topics_by_label
 from .last_draw import Topic, topics_of
@@ -9,7 +9,7 @@ from .sentences import Sentences, sentence_topics
 from .specific import Comment, comments, specific
 from .subtle import subtle
 from .summaries import Summary, number_of_topics, rank_words, ranked_words, topic_words, topics
-from .transform import transform
+from .transform import transform, transform_blocks
 
 __all__ = [
     "Comment",
@@ -23,6 +23,7 @@ __all__ = [
     "coefficients",
     "comments",
     "correlations",
+    "document_blocks",
     "documents",
     "hierarchy_of",
     "match_topics",
@@ -39,4 +40,5 @@ __all__ = [
     "topics_by_label",
     "topics_of",
     "transform",
+    "transform_blocks",
 ]

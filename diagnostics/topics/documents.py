@@ -1,5 +1,6 @@
 """Topic proportions of a fit's own documents, and topics of their tokens."""
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -34,25 +35,43 @@ def documents(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9, seed: 
         the topic; what is missing from a sum of 1 is that of topics without a match, or without any token.
         Intervals are of the proportions, θ.
     """
+    return joined(document_blocks(fit, interval=interval, seed=seed))
+
+
+def document_blocks(
+    fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9, seed: int = 0
+) -> Iterator[Summary]:
+    """Yield what `documents` returns, some documents at a time, so that no table of all need be held.
+
+    Parameters
+    ----------
+    fit, interval, seed
+        As for `documents`.
+    """
     matched = match_topics(fit)
     corpus, n_topics = matched.corpus, matched.n_topics
+    names = document_names(corpus)
     drawn = [(labels, z, _only_prior(frozen)) for labels, z, frozen in matched.frozen()]
     samples = -(-SAMPLES // len(drawn))
     rng = np.random.default_rng(seed)
-    mean = np.zeros((corpus.n_documents, n_topics))
-    ends = np.zeros((2, corpus.n_documents, n_topics))
     for start in range(0, corpus.n_documents, BLOCK):
         here = slice(start, min(start + BLOCK, corpus.n_documents))
-        theta = np.zeros((len(drawn), samples, here.stop - start, n_topics))
+        mean = np.zeros((here.stop - start, n_topics))
+        theta = np.zeros((len(drawn), samples, *mean.shape))
         for s, (labels, z, frozen) in enumerate(drawn):
             rows = frozen.rows_of(corpus)[here]
             counts = _counts(z, frozen.prior.shape[1], corpus, here)
             weights = frozen.weights(counts, rows)
-            mean[here] += relabelled(weights / weights.sum(axis=1, keepdims=True), labels, n_topics)
+            mean += relabelled(weights / weights.sum(axis=1, keepdims=True), labels, n_topics)
             for j in range(samples):
                 theta[s, j] = relabelled(draw_proportions(frozen, counts, rows, rng), labels, n_topics)
-        ends[:, here] = np.quantile(theta.reshape(-1, *theta.shape[2:]), tails(interval), axis=0)
-    return summary_of_documents(mean / len(drawn), ends[0], ends[1], corpus)
+        ends = np.quantile(theta.reshape(-1, *mean.shape), tails(interval), axis=0)
+        yield summary_of_documents(mean / len(drawn), ends[0], ends[1], names[here])
+
+
+def joined(blocks: Iterable[Summary]) -> Summary:
+    """One summary of all documents."""
+    return Summary(*(pd.concat(tables) for tables in zip(*blocks, strict=True)))
 
 
 def _only_prior(frozen: FrozenTopics) -> FrozenTopics:
@@ -86,9 +105,8 @@ def relabelled(values: np.ndarray, labels: np.ndarray, n_topics: int) -> np.ndar
     return out
 
 
-def summary_of_documents(mean: np.ndarray, low: np.ndarray, high: np.ndarray, corpus: Corpus) -> Summary:
+def summary_of_documents(mean: np.ndarray, low: np.ndarray, high: np.ndarray, index: pd.Index) -> Summary:
     """Tables of documents by topics."""
-    index = document_names(corpus)
     columns = pd.RangeIndex(mean.shape[1], name="topic")
     return Summary(*(pd.DataFrame(values, index=index, columns=columns) for values in (mean, low, high)))
 

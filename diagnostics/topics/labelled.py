@@ -16,7 +16,7 @@ from ...zoo.inference.results import latents_of
 from .matching import MatchedTopics, match_topics
 from .summaries import rank_words, tails
 
-COEFFICIENTS = {"dmr": "log_factor", "slda": "log_weight"}
+COEFFICIENTS = {"dmr": "log_factor", "slda": "coefficient", "medlda": "coefficient"}
 """Latent that holds regression coefficients, by model: a row a label, after the intercepts if it has any."""
 
 INTERCEPT = "(intercept)"
@@ -71,9 +71,9 @@ def _of_responses(model: RespondingFamily, corpus: Corpus) -> Labels:
         if response.is_number:
             names.append(response.name)
             has.append(np.zeros(len(own)))
-        for c, category in enumerate(response.values[1:], start=1):
+        for category in response.predicted:
             names.append(f"{response.name}: {category}")
-            has.append(own == c)
+            has.append(own == response.values.index(category))
         is_number += [response.is_number] * response.n_predictors
     has = np.reshape(has, (len(names), corpus.n_documents)).T
     return Labels(names, sparse.csr_array(has.astype(float)), np.array(is_number, bool))
@@ -141,8 +141,8 @@ def coefficients(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9) -> 
     -------
     DataFrame
         ``label``, ``topic``, ``coefficient``, its mean over draws, ``coefficient_low`` and
-        ``coefficient_high``. Of a number in `dmr`, the change with one standard deviation; of one in `slda`,
-        what it is in a document of this topic alone, less the intercept.
+        ``coefficient_high``. Of a number in `dmr`, the change with one standard deviation; of one in
+        `slda` and `medlda`, what it is in a document of this topic alone, less the intercept.
 
     Raises
     ------

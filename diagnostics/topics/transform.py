@@ -1,6 +1,7 @@
 """Topic proportions of documents that a model was not fitted to."""
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import batched
 
@@ -9,7 +10,14 @@ import xarray as xr
 
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
-from .documents import BLOCK, draw_proportions, relabelled, summary_of_documents
+from .documents import (
+    BLOCK,
+    document_names,
+    draw_proportions,
+    joined,
+    relabelled,
+    summary_of_documents,
+)
 from .matching import MatchedTopics, match_topics
 from .summaries import SAMPLES, Summary, tails
 
@@ -49,19 +57,39 @@ def transform(
     ValueError
         Groups of `corpus` that the fit does not know; `sweeps` or `burn_in` out of range.
     """
+    options = {"interval": interval, "burn_in": burn_in, "sweeps": sweeps, "seed": seed}
+    return joined(transform_blocks(fit, corpus, **options))
+
+
+def transform_blocks(
+    fit: xr.DataTree | MatchedTopics,
+    corpus: Corpus,
+    *,
+    interval: float = 0.9,
+    burn_in: int = 20,
+    sweeps: int = 5,
+    seed: int = 0,
+) -> Iterator[Summary]:
+    """Yield what `transform` returns, some documents at a time, so that no table of all need be held.
+
+    Parameters
+    ----------
+    fit, corpus, interval, burn_in, sweeps, seed
+        As for `transform`.
+    """
     if sweeps < 1 or burn_in < 0:
         raise ValueError(f"expected sweeps >= 1 and burn_in >= 0, found {sweeps} and {burn_in}")
     matched = match_topics(fit)
     known = corpus.with_groups_of(matched.corpus).in_terms_of(matched.corpus.vocabulary)
-    ends = tails(interval)
-    parts = []
+    ends, names = tails(interval), document_names(corpus)
+    if known.n_documents == 0:
+        nothing = np.zeros((0, matched.n_topics))
+        yield summary_of_documents(nothing, nothing, nothing, names)
     for start in range(0, known.n_documents, BLOCK):
-        part = known.take(slice(start, start + BLOCK))
-        drawn = _fold_in(matched, part, burn_in, sweeps, seed)
-        parts.append([drawn[0].mean(axis=0), *np.quantile(drawn[1], ends, axis=0)])
-    columns = zip(*parts, strict=True) if parts else [[np.zeros((0, matched.n_topics))]] * 3
-    mean, low, high = (np.concatenate(column) for column in columns)
-    return summary_of_documents(mean, low, high, corpus)
+        here = slice(start, start + BLOCK)
+        mean, drawn = _fold_in(matched, known.take(here), burn_in, sweeps, seed)
+        low, high = np.quantile(drawn, ends, axis=0)
+        yield summary_of_documents(mean.mean(axis=0), low, high, names[here])
 
 
 def _fold_in(

@@ -130,7 +130,7 @@ def document_at(tokens, halves, n, begin):
     """End of the document of member `begin` among all `n`, its group, and its members on either side."""
     d, end, n1 = halves.doc_of[halves.member[begin]], begin, 0
     while end < n and halves.doc_of[halves.member[end]] == d:
-        n1 += halves.side[end]
+        n1 += int(halves.side[end])
         end += 1
     return end, tokens.group[d], end - begin - n1, n1
 
@@ -172,7 +172,7 @@ def scan(rng, tokens, halves, eta, n, a, b, actual):
             if i in (a, b):
                 continue
             w = tokens.words[i]
-            old = halves.side[j]
+            old = int(halves.side[j])
             count_member(tokens, halves, j, old, -1)
             n0 -= 1 - old
             n1 -= old
@@ -261,7 +261,7 @@ def log_urns(tokens, halves, eta, n):
     while begin < n:
         end, g, n0, n1 = document_at(tokens, halves, n, begin)
         for j in range(begin, end):
-            w, side = tokens.words[halves.member[j]], halves.side[j]
+            w, side = tokens.words[halves.member[j]], int(halves.side[j])
             count_member(tokens, halves, j, side, -1)
             n0 -= 1 - side
             n1 -= side

@@ -192,8 +192,9 @@ def draw_downwards(rng, documents):
         documents.prior[d] = shapes
 
 
-@move_documents.implement(LayeredDocuments)
-def _move_documents(rng, tokens, documents, topics, scratch):
+@kernel
+def draw_upwards(rng, tokens, documents, scratch):
+    """Draw rates, exposures, counts and links from the lowest layer up, and r, with theta integrated out."""
     # What is integrated out in a step is drawn after it and before anything looks at it: the rates and p see
     # theta before counts are drawn; r sees counts alone; theta sees r.
     draw_rates(rng, documents)
@@ -205,6 +206,11 @@ def _move_documents(rng, tokens, documents, topics, scratch):
         count_upwards(rng, documents, s, linked)
         draw_links(rng, documents, s, linked)
     draw_r(rng, documents)
+
+
+@move_documents.implement(LayeredDocuments)
+def _move_documents(rng, tokens, documents, topics, scratch):
+    draw_upwards(rng, tokens, documents, scratch)
     draw_downwards(rng, documents)
 
 

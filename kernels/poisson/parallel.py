@@ -1,7 +1,7 @@
 """A sweep whose documents are independent: topics' words are drawn, and documents shared out among threads.
 
     phi_k ~ Dir(psi_k + n_k)                        psi_k = eta, or a belief network's; given z
-    p(z_i = k) ∝ (prior_dk + n_dk) phi_kw           one token of a document after the other
+    p(z_i = k) ∝ factor_k (prior_dk + n_dk) phi_kw  one token of a document after the other
 
 Gamma variables of small shapes are no positive doubles: those of a topic are taken relative to its largest.
 
@@ -12,6 +12,7 @@ default) either.
 """
 
 import math
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ MOST_PARTS, TOKENS_OF_PART = 16, 2048
 
 LEAST = 1e-300
 """Least shape of a gamma variable: of smaller ones the logarithm is not finite."""
+
+
+@singledispatch
+def topic_factors(documents: Any) -> Any:
+    """Return what multiplies the weights of topics in these documents, float (K,), or 1 for nothing."""
+    return 1.0
 
 
 @kernel
@@ -63,7 +70,7 @@ def exponentiate(first, end, word_topics, high, mass):
 
 @kernel
 def draw_topics(rng, tokens, documents, first, end, word_topics, share):
-    """Draw the topics of documents `first` to `end`; `share` (K,) is 1 / mass of each topic."""
+    """Draw the topics of documents `first` to `end`; `share` (K,) is factor / mass of each topic."""
     n_topics = share.size
     count, running = np.zeros(n_topics, np.int64), np.empty(n_topics)
     for d in range(first, end):
@@ -123,7 +130,7 @@ def parallel_sweep(rng: np.random.Generator, state: Any) -> bool:
     in_threads(words, rngs[:n_parts], of_words, highs)
     high = highs.max(axis=0)
     in_threads(lambda part, mass: exponentiate(*part, word_topics, high, mass), of_words, masses)
-    share = 1.0 / masses.sum(axis=0)
+    share = topic_factors(documents) / masses.sum(axis=0)
 
     def some(own: np.random.Generator, part: tuple[int, int]) -> None:
         draw_topics(own, tokens, documents, *part, word_topics, share)

@@ -5,7 +5,12 @@ A response has one linear predictor, or one for each category but the first, whi
     psi_dp = intercept_p + sum_k (n_dk / n_d) coefficient_kp
 
 where the sum is zero in a document without tokens. A number is normal about its predictor, a category has
-probability proportional to exp(psi). A response that a document does not have is not in the lists.
+probability proportional to exp(psi). Categories with a hinge have in the place of a likelihood the factor
+
+    exp(-2 c sum_p max(0, margin - s_p psi_dp)),    s_p = 1 if predictor p is of the category, else -1
+
+(Zhu, Chen, Perkins and Zhang 2014); of two the second alone has a predictor, of more each. A response that a
+document does not have is not in the lists.
 """
 
 import math
@@ -17,7 +22,7 @@ from ..lda.documents import FiniteDocuments, finite_documents
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.sides import Tokens, check_positive, check_side, open_topic
 
-NUMBER, CATEGORY = 0, 1
+NUMBER, CATEGORY, HINGE = 0, 1, 2
 """Kinds of response."""
 
 
@@ -39,6 +44,8 @@ class RespondingDocuments(NamedTuple):
     first : int64 (R + 1,)
         Response r has the predictors ``first[r]:first[r + 1]``.
     kind : int32 (R,)
+    hinge : float64 (R, 2)
+        c and the margin of categories with a hinge.
     start : int64 (D + 1,)
         Document d has the values ``start[d]:start[d + 1]``.
     response : int32 (E,)
@@ -65,6 +72,7 @@ class RespondingDocuments(NamedTuple):
     precision_prior: np.ndarray
     first: np.ndarray
     kind: np.ndarray
+    hinge: np.ndarray
     start: np.ndarray
     response: np.ndarray
     value: np.ndarray
@@ -80,6 +88,7 @@ class RespondingDocuments(NamedTuple):
         "precision_prior",
         "first",
         "kind",
+        "hinge",
         "start",
         "response",
         "value",
@@ -127,6 +136,22 @@ def log_total(predictor, first, end):
 
 
 @borrowing_kernel
+def side_of(y, first, end, p):
+    """Return s of predictor `p`, among those from `first` to `end` of a response with a hinge, at `y`."""
+    category = 1 if end - first == 1 else p - first
+    return 1.0 if int(y) == category else -1.0
+
+
+@borrowing_kernel
+def hinge_loss(documents, r, y, predictor):
+    """Sum of ``max(0, margin - s psi)`` over the predictors of response r."""
+    first, end, margin, out = documents.first[r], documents.first[r + 1], documents.hinge[r, 1], 0.0
+    for p in range(first, end):
+        out += max(0.0, margin - side_of(y, first, end, p) * predictor[p])
+    return out
+
+
+@borrowing_kernel
 def log_responses(documents, d, predictor):
     """Log likelihood of document d's responses, without constants, at `predictor` (P,)."""
     out = 0.0
@@ -136,6 +161,8 @@ def log_responses(documents, d, predictor):
         if documents.kind[r] == NUMBER:
             error = y - predictor[first]
             out -= 0.5 * documents.noise_precision[r] * error * error
+        elif documents.kind[r] == HINGE:
+            out -= 2.0 * documents.hinge[r, 0] * hinge_loss(documents, r, y, predictor)
         else:
             if y > 0.0:
                 out += predictor[first + int(y) - 1]
@@ -178,6 +205,7 @@ def responding_documents(
     precisions,
     precision_prior,
     kind,
+    hinge,
     n_predictors,
     values,
 ) -> RespondingDocuments:
@@ -193,7 +221,9 @@ def responding_documents(
     precisions : three of float (R,)
         Of intercepts, coefficients and errors.
     precision_prior : float (3, 2)
-    kind, n_predictors : int (R,)
+    kind : int (R,)
+    hinge : float (R, 2)
+    n_predictors : int (R,)
     values : float (D, R)
         Of the responses; NaN where a document has none.
     """
@@ -211,6 +241,7 @@ def responding_documents(
         precision_prior=np.array(precision_prior, float),
         first=np.concatenate([[0], np.cumsum(n_predictors)]).astype(np.int64),
         kind=np.array(kind, np.int32),
+        hinge=np.reshape(np.array(hinge, float), (-1, 2)),
         start=np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64),
         response=np.nonzero(known)[1].astype(np.int32),
         value=values[known].astype(float),

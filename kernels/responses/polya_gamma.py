@@ -13,6 +13,7 @@ References
 import math
 
 from ..toolbox.jit import kernel
+from .inverse_gaussian import inverse_gaussian
 
 CUT = 0.64
 """Where the proposals meet; any value between 0.4 and 1 or so is right, this one is the fastest."""
@@ -57,21 +58,9 @@ def _inverse_gaussian_on_the_left(rng, z):
             if rng.random() < math.exp(-0.5 * z * z * x):
                 return x
     while True:
-        x = inverse_gaussian(rng, 1.0 / z)
+        x = inverse_gaussian(rng, z)
         if x < CUT:
             return x
-
-
-@kernel
-def inverse_gaussian(rng, mean):
-    """Draw from the inverse Gaussian law of shape 1 (Michael, Schucany and Haas 1976)."""
-    y = rng.standard_normal()
-    scaled = mean * y * y
-    # the smaller root, x = mean (1 + s / 2 - sqrt(s + s^2 / 4)), without cancellation
-    x = mean / (1.0 + 0.5 * scaled + math.sqrt(scaled + 0.25 * scaled * scaled))
-    if rng.random() * (mean + x) < mean:
-        return x
-    return mean * (mean / x)
 
 
 @kernel

@@ -5,9 +5,13 @@ linear term s it is ``exp(s psi - w psi^2 / 2)``, and
 
     a number     w = noise precision                                        s = w y
     a category   w ~ PG(1, psi - c),  c = log of the sum over the others    s = 1[y = p] - 1/2 + w c
+    a hinge      w = c^2 v,  v ~ inverse Gaussian(1 / (c |m - y psi|), 1)   s = y c (1 + c m v)
 
-(Polson, Scott and Windle 2013, Section 3, and 5 for several categories). The tokens move with the auxiliary
-variables summed out: these are drawn anew before each use, and are no part of the state.
+(Polson, Scott and Windle 2013, Section 3, and 5 for several categories; Zhu, Chen, Perkins and Zhang 2014,
+Section 3, of a hinge of cost c and margin m, where y is 1 or -1: ``exp(-2 c max(0, u))`` is the integral over
+lambda = 1 / v of ``exp(-(lambda + c u)^2 / (2 lambda)) / sqrt(2 pi lambda)``, Polson and Scott 2011). The
+tokens move with the auxiliary variables summed out: these are drawn anew before each use, and are no part of
+the state.
 """
 
 import math
@@ -16,7 +20,8 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.random import is_sampled, log_gamma_variate
-from .documents import NUMBER
+from .documents import HINGE, NUMBER, side_of
+from .inverse_gaussian import inverse_gaussian
 from .polya_gamma import polya_gamma
 
 
@@ -164,6 +169,22 @@ def draw_categories(rng, documents, shares, owner, y, r, matrix, linear):
 
 
 @kernel
+def draw_margins(rng, documents, shares, owner, y, r, matrix, linear):
+    """Draw the coefficients of a response with a hinge; given the tokens, its predictors are independent."""
+    first, end, n = documents.first[r], documents.first[r + 1], owner.size
+    cost, margin = documents.hinge[r, 0], documents.hinge[r, 1]
+    weight, slope = np.empty(n), np.empty(n)
+    for p in range(first, end):
+        for e in range(n):
+            side = side_of(y[e], first, end, p)
+            gap = margin - side * predictor_of(shares, documents, owner[e], p)
+            v = inverse_gaussian(rng, cost * abs(gap))
+            weight[e] = cost * cost * v
+            slope[e] = side * cost * (1.0 + cost * margin * v)
+        draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, linear)
+
+
+@kernel
 def draw_precisions(rng, documents):
     """Draw the precisions of intercepts and of coefficients of each response; conjugate."""
     for r in range(documents.kind.size):
@@ -194,6 +215,8 @@ def draw_coefficients(rng, tokens, documents, scratch):
         owner, y = document_of[has], documents.value[has]
         if documents.kind[r] == NUMBER:
             draw_number(rng, documents, shares, owner, y, r, matrix, linear)
+        elif documents.kind[r] == HINGE:
+            draw_margins(rng, documents, shares, owner, y, r, matrix, linear)
         else:
             draw_categories(rng, documents, shares, owner, y, r, matrix, linear)
     draw_precisions(rng, documents)

@@ -9,8 +9,9 @@ import pytest
 from bnpzoo.cli import remembered
 from bnpzoo.cli.app import app
 from bnpzoo.zoo.formats import read_corpus, write_corpus
-from bnpzoo.zoo.inference import BACKENDS, corpus_of, load
+from bnpzoo.zoo.inference import BACKENDS, corpus_of, fits, load
 from bnpzoo.zoo.inference.starts import n_topics_of_fit
+from bnpzoo.zoo.memory import TooLarge
 from bnpzoo.zoo.models import MODELS
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
@@ -294,3 +295,52 @@ def test_export(run, fit_file, tmp_path, form):
     refused = run("export", fit_file, "--to", "ground-truth", "--out", out, "--name", "x")
     assert refused.exit_code == 2
     assert "error: --name and --truncation are for --to posteriordb" in refused.stderr
+
+
+def test_draws_that_go_to_disk(run, corpus_file, tmp_path):
+    pytest.importorskip("zarr")
+    options = ("--set", "n_topics=2", "--tune", 5, "--draws", 20, "--chains", 2)
+    out = tmp_path / "fit.zarr"
+    result = run("fit", "lda", corpus_file, *options, "--out", out)
+    assert result.exit_code == 0, result.output
+    plain = run("fit", "lda", corpus_file, *options, "--out", tmp_path / "fit.nc")
+    assert plain.exit_code == 0
+    shown, expected = (" ".join(one.stdout.split()) for one in (result, plain))
+    assert shown.replace("fit.zarr", "fit.nc") == expected.replace("fit.zarr", "fit.nc")
+    assert "Held-out perplexity" in shown
+    for command in ("topics", "documents", "compare"):
+        streamed, plain = (run(command, path, "--json") for path in (out, tmp_path / "fit.nc"))
+        assert streamed.exit_code == plain.exit_code, streamed.output
+        assert command == "compare" or json.loads(streamed.stdout) == json.loads(plain.stdout)
+    for wrong in ((), ("--within", "10s"), ("--backend", "numpyro", "--truncation", 3)):
+        place = out if not wrong else tmp_path / "other.zarr"
+        assert run("fit", "lda", corpus_file, *options, *wrong, "--out", place).exit_code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.nc", "fit.zarr"]
+    again = tmp_path / "again.nc"
+    assert run("fit", "lda", corpus_file, *options, "--start", out, "--out", again).exit_code == 0
+    assert load(again).attrs["start"].startswith("fit ")
+
+
+def test_draws_that_do_not_fit_into_memory_have_no_summary(run, corpus_file, tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+
+    def refuse(needs, what):
+        raise TooLarge(f"{what}: would take 9.0 TiB")
+
+    monkeypatch.setattr(fits, "require_memory", refuse)
+    options = ("--set", "n_topics=2", "--tune", 5, "--draws", 20, "--chains", 2)
+    result = run("fit", "lda", corpus_file, *options, "--out", tmp_path / "fit.zarr")
+    assert result.exit_code == 0, result.output
+    assert "would take 9.0 TiB" in result.output
+    assert "No summary: " in result.output
+    monkeypatch.undo()
+    assert load(tmp_path / "fit.zarr")["posterior"].sizes["draw"] == 20
+
+
+@pytest.mark.parametrize("name", ["corpus.csv", "fit"])
+def test_a_fit_is_not_written_over_files_of_another_kind(run, corpus_file, tmp_path, name):
+    (tmp_path / name).write_text("text\n")
+    result = run("fit", "lda", corpus_file, "--set", "n_topics=2", "--out", tmp_path / name)
+    assert result.exit_code == 2
+    assert "expected a name that ends in .nc or .zarr" in result.stderr.replace("\n", " ")
+    assert (tmp_path / name).read_text() == "text\n"

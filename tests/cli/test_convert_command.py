@@ -42,3 +42,20 @@ def test_sentences_are_kept(run, tmp_path):
     assert read_corpus(tmp_path / "s.npz").doc_ptr.tolist() == [0, 1, 2, 3, 4]
     assert run("convert", path, "--out", tmp_path / "d.npz", "--sentences", "verses").exit_code == 2
     assert not (tmp_path / "d.npz").exists()
+
+
+def test_text_and_counts_as_arrays(run, text, tmp_path):
+    result = run("convert", text, "--out", tmp_path / "c.arrays", "--min-df", "1")
+    assert result.exit_code == 0, result.output
+    assert "2 documents, 5 tokens, 2 words" in result.stdout
+    assert "kept 5 of 8 tokens; dropped 2 stop words (3 tokens)" in " ".join(result.stderr.split())
+    expected = read_corpus(text, options=TextOptions(min_df=1)).digest()
+    assert read_corpus(tmp_path / "c.arrays").digest() == expected
+    assert run("convert", text, "--out", tmp_path / "c.arrays").exit_code == 2
+    assert run("convert", tmp_path / "c.arrays", "--out", tmp_path / "c.ldac").exit_code == 0
+    refused = run("convert", tmp_path / "c.ldac", "--out", tmp_path / "d.arrays", "--min-df", "1")
+    assert refused.exit_code == 2
+    assert "holds counts" in refused.stderr
+    assert run("convert", tmp_path / "c.ldac", "--out", tmp_path / "d.arrays").exit_code == 0
+    fit = run("fit", "lda", tmp_path / "d.arrays", "--set", "n_topics=2", "--tune", "2", "--draws", "4")
+    assert fit.exit_code == 0, fit.output

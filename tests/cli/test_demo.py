@@ -1,8 +1,10 @@
 """The demonstration, cut down to kernels: `make demo` runs all of it."""
 
+import pytest
 from bnpzoo.cli import demo
 
 
+@pytest.mark.compiled
 def test_demo_ends_by_naming_its_report(run, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "RUNS", {"kernel": {"tune": 200, "draws": 400, "thin": 10}})
     report = tmp_path / "made" / "report.html"

@@ -1,6 +1,7 @@
 """From texts to topics, documents and new documents."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -120,3 +121,17 @@ def test_stop_words_of_ones_own(run, texts, tmp_path):
     result = run("fit", "lda", texts, "--text-column", "body", "--stop-words", path, "--json", *FAST)
     assert result.exit_code == 0, result.output
     assert "dropped 3 stop words (60 tokens)" in result.stderr
+
+
+def test_tables_are_written_in_parts(run, fit_of_texts, texts, tmp_path, monkeypatch):
+    out, _ = fit_of_texts
+    for name in ("whole", "parts"):
+        if name == "parts":
+            for module in ("documents", "transform"):
+                monkeypatch.setattr(sys.modules[f"bnpzoo.diagnostics.topics.{module}"], "BLOCK", 7)
+        for command in (("documents", out), ("transform", out, texts)):
+            assert run(*command, "--csv", tmp_path / f"{command[0]} {name}.csv").exit_code == 0
+    for command in ("documents", "transform"):
+        whole, parts = (pd.read_csv(tmp_path / f"{command} {name}.csv") for name in ("whole", "parts"))
+        columns = ["document", "topic 0"] if command == "documents" else whole.columns  # intervals are drawn
+        pd.testing.assert_frame_equal(whole[columns], parts[columns])

@@ -8,6 +8,7 @@ from bnpzoo.cli.experiment import experiment
 from bnpzoo.diagnostics.experiments import (
     belief_network,
     differential,
+    runner,
     scaling,
     scaling_synthetic,
     transfer,
@@ -27,7 +28,9 @@ def test_help(run, name):
 
 @pytest.fixture
 def tiny(monkeypatch):
-    monkeypatch.setattr(transfer, "SMALL", transfer.Sampling(chains=1, tune=2, draws=2, thin=1, samples=20))
+    monkeypatch.setattr(
+        transfer, "SMALL", transfer.TransferSampling(chains=1, tune=2, draws=2, thin=1, samples=20)
+    )
 
 
 def test_numbers_and_figure_are_written(run, tiny, tmp_path):
@@ -73,7 +76,7 @@ def test_eta_is_positive(run, tmp_path, name, eta):
 
 
 def test_differential_topic_models_are_compared(run, monkeypatch, tmp_path, corpus_file):
-    monkeypatch.setattr(differential, "SMALL", differential.Sampling(tune=2, draws=2))
+    monkeypatch.setattr(differential, "SMALL", runner.Sampling(tune=2, draws=2))
     few = partial(differential.PerplexityExperiment, methods=("hpyp", "cclda"))
     monkeypatch.setattr(differential, "PerplexityExperiment", few)
     arguments = ("--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
@@ -85,7 +88,7 @@ def test_differential_topic_models_are_compared(run, monkeypatch, tmp_path, corp
 
 
 def test_topics_of_sentences_are_compared(run, monkeypatch, tmp_path):
-    monkeypatch.setattr(weight_agnostic, "SMALL", weight_agnostic.Sampling(2, 2, 1, particles=2))
+    monkeypatch.setattr(weight_agnostic, "SMALL", weight_agnostic.ParticleSampling(2, 2, 1, particles=2))
     few = partial(weight_agnostic.WeightAgnosticExperiment, methods=("lda",), most_documents=9)
     monkeypatch.setattr(weight_agnostic, "WeightAgnosticExperiment", few)
     library = from_texts(["alpha beta gamma\ndelta alpha beta"] * 9, sentences=True)
@@ -99,7 +102,7 @@ def test_topics_of_sentences_are_compared(run, monkeypatch, tmp_path):
 
 
 def test_scales_that_were_simulated_are_recovered(run, monkeypatch, tmp_path):
-    monkeypatch.setattr(scaling, "SMALL", scaling.Sampling(2, 2, 1, particles=2, iterations=2))
+    monkeypatch.setattr(scaling, "SMALL", scaling.ScalingSampling(2, 2, 1, particles=2, iterations=2))
     few = partial(scaling_synthetic.SyntheticExperiment, lengths=(9,), n_documents=12, n_test=4, n_topics=2)
     monkeypatch.setattr(scaling_synthetic, "SyntheticExperiment", few)
     arguments = ("--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
@@ -110,7 +113,7 @@ def test_scales_that_were_simulated_are_recovered(run, monkeypatch, tmp_path):
 
 
 def test_topics_under_a_belief_network_are_compared(run, monkeypatch, tmp_path, corpus_file):
-    monkeypatch.setattr(belief_network, "SMALL", belief_network.Sampling(2, 2, 1))
+    monkeypatch.setattr(belief_network, "SMALL", runner.Sampling(2, 2, 1))
     arguments = ("--n-topics", 2, "--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")
     result = run("experiment", "belief-network", corpus_file, "--method", "pfa", "--share", 0.5, *arguments)
     assert result.exit_code == 0, result.output

@@ -34,6 +34,7 @@ def fits(tmp_path_factory):
         "partially_labeled_lda": {"labels": "tag"},
         "lda": {"n_topics": 3},
         "slda": {"n_topics": 3, "response": "score, stars"},
+        "medlda": {"n_topics": 3, "response": "score, stars"},
         "dp_mrm": {"labels": "tag"},
     }.items():
         out[name] = folder / f"{name}.nc"
@@ -65,17 +66,21 @@ def test_coefficients_are_those_of_the_draws_under_matched_topics(fits):
             ]
             assert table.loc[(label, topic), "coefficient"] == pytest.approx(np.mean(each))
             assert table.loc[(label, topic), "coefficient_high"] == pytest.approx(np.quantile(each, 0.95))
-    with pytest.raises(ValueError, match=r"partially_labeled_lda: expected a regression \(dmr, slda\)"):
+    with pytest.raises(
+        ValueError, match=r"partially_labeled_lda: expected a regression \(dmr, slda, medlda\)"
+    ):
         coefficients(load(fits["partially_labeled_lda"]))
 
 
-def test_responses_have_a_row_of_coefficients_for_each_predictor(run, fits, tmp_path):
-    matched = match_topics(load(fits["slda"]))
+@pytest.mark.parametrize(("model_id", "categories"), [("slda", [1, 2]), ("medlda", [0, 1, 2])])
+def test_responses_have_a_row_of_coefficients_for_each_predictor(run, fits, tmp_path, model_id, categories):
+    matched = match_topics(load(fits[model_id]))
     table = topics_by_label(matched).set_index(["label", "topic"])
-    drawn = [x["log_weight"] for _, _, x in latents_of(matched.fit)]
-    stars = matched.corpus.covariates["stars"]
-    for row, label in enumerate(["score", "stars: two", "stars: three"]):
-        of_label = np.isin(matched.corpus.doc_of, np.flatnonzero(stars == row))
+    drawn = [x["coefficient"] for _, _, x in latents_of(matched.fit)]
+    stars, names = matched.corpus.covariates["stars"], ["one", "two", "three"]
+    for row, category in enumerate([None, *categories]):
+        label = "score" if category is None else f"stars: {names[category]}"
+        of_label = np.isin(matched.corpus.doc_of, np.flatnonzero(stars == category))
         for topic in range(3):
             each = [
                 x[row, list(labels).index(topic)] for x, labels in zip(drawn, matched.labels, strict=True)
@@ -88,7 +93,7 @@ def test_responses_have_a_row_of_coefficients_for_each_predictor(run, fits, tmp_
                 )
     assert table.loc["score"]["share"].isna().all()
     assert table.loc["score"]["coefficient"].is_monotonic_decreasing
-    result = run("labels", fits["slda"], "--figure", tmp_path / "f.png")
+    result = run("labels", fits[model_id], "--figure", tmp_path / "f.png")
     assert result.exit_code == 0, result.output
     assert "stars: three" in result.stdout
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")

@@ -75,8 +75,8 @@ def test_what_cannot_be_predicted_is_one_line(run, told, fit_file, corpus_file):
         assert len(result.stderr.strip().splitlines()) == 1
 
 
-@pytest.fixture(scope="module")
-def responding(tmp_path_factory):
+@pytest.fixture(scope="module", params=["slda", "medlda"])
+def responding(tmp_path_factory, request):
     """A fit of a number and a category, and the corpus that it is of."""
     folder, rng = tmp_path_factory.mktemp("responses"), np.random.default_rng(0)
     kind = np.arange(24) % 2
@@ -87,7 +87,7 @@ def responding(tmp_path_factory):
         covariates={"kind": kind, "score": 3.0 * kind + 0.1 * rng.standard_normal(24)},
         covariate_names={"kind": ["plain", "fancy"]},
     )
-    model = get("slda", n_topics=2, eta=0.1, alpha=0.2)
+    model = get(request.param, n_topics=2, eta=0.1, alpha=0.2)
     save(sample(model, corpus, chains=1, tune=100, draws=20, keep=10), folder / "fit.nc")
     write_corpus(corpus, folder / "corpus.npz")
     return folder / "fit.nc", folder / "corpus.npz"

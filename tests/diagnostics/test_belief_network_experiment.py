@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from bnpzoo import Corpus
 from bnpzoo.diagnostics.experiments import belief_network
-from bnpzoo.diagnostics.experiments.belief_network import BeliefNetworkExperiment, Sampling, thinned
-from bnpzoo.diagnostics.experiments.runner import Cell, run_experiment
+from bnpzoo.diagnostics.experiments.belief_network import BeliefNetworkExperiment, thinned
+from bnpzoo.diagnostics.experiments.runner import Cell, Sampling, run_experiment
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.formats import write_corpus
 from bnpzoo.zoo.models import get
@@ -58,10 +58,18 @@ def test_lda_of_tomotopy(path):
     assert found["accuracy"] >= 0.75
 
 
+def test_eta_of_mallet_where_asked_for(path):
+    found = experiment(path).run(Cell({"data": "toy", "share": 1.0}, belief_network.MALLET, 0))
+    sampled = experiment(path).run(Cell({"data": "toy", "share": 1.0}, "pfa_symmetric", 0))
+    assert 1.0 < found["perplexity"] < 20.0
+    assert found["perplexity"] != sampled["perplexity"]
+
+
 def test_methods_are_models():
     made = belief_network.BeliefNetworkExperiment(TINY, n_topics=7, eta=0.1)
     assert made.model("pfa", True) == get("pfa", n_topics=7, eta=0.1)
     assert made.model("pfa_symmetric", True) == get("pfa", n_topics=7)
+    assert made.model(belief_network.MALLET, True) == get("pfa", n_topics=7)
     under = made.model("metalda_dirbn3", True)
     assert under == get("metalda", topics="belief-network", layers=3, width=7, n_topics=7, labels="label")
     assert made.model("metalda", False).labels == "none"

@@ -6,11 +6,10 @@ from bnpzoo.diagnostics.experiments import differential
 from bnpzoo.diagnostics.experiments.differential import (
     ClassificationExperiment,
     PerplexityExperiment,
-    Sampling,
     most_likely_groups,
     with_words,
 )
-from bnpzoo.diagnostics.experiments.runner import Cell, run_experiment
+from bnpzoo.diagnostics.experiments.runner import Cell, Sampling, run_experiment
 from bnpzoo.zoo.contract import FrozenTopics
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.formats import write_corpus

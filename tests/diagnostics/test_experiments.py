@@ -106,7 +106,7 @@ def test_a_run_that_cannot_start_leaves_its_folder_to_others(tmp_path):
     assert not (tmp_path / "toy").exists()
 
 
-TINY = transfer.Sampling(chains=2, tune=3, draws=2, thin=1, samples=50)
+TINY = transfer.TransferSampling(chains=2, tune=3, draws=2, thin=1, samples=50)
 PRIOR = transfer.TransferPrior(eta=0.05)
 
 

@@ -9,7 +9,7 @@ from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.formats import write_corpus
 from scipy import sparse
 
-TINY = scaling.Sampling(tune=3, draws=2, thin=1, particles=2, iterations=3)
+TINY = scaling.ScalingSampling(tune=3, draws=2, thin=1, particles=2, iterations=3)
 
 
 @pytest.fixture
@@ -69,7 +69,10 @@ def test_what_is_recovered_is_centred_and_matched():
 
 def test_labels_that_words_tell_are_told(path):
     experiment = scaling_labels.LabelsExperiment(
-        scaling.Sampling(tune=100, draws=4, thin=5, particles=5), corpus=path, label="kind", most_documents=30
+        scaling.ScalingSampling(tune=100, draws=4, thin=5, particles=5),
+        corpus=path,
+        label="kind",
+        most_documents=30,
     )
     for method in experiment.methods:
         found = experiment.run(Cell({"kept": 1.0}, method, 0))

@@ -5,7 +5,7 @@ import pytest
 from bnpzoo.diagnostics.experiments import weight_agnostic
 from bnpzoo.diagnostics.experiments.runner import Cell, run_experiment
 from bnpzoo.diagnostics.experiments.weight_agnostic import (
-    Sampling,
+    ParticleSampling,
     WeightAgnosticExperiment,
     planted,
     precision_at_planted,
@@ -20,7 +20,7 @@ from bnpzoo.zoo.inference import sample
 from bnpzoo.zoo.models import get
 from numpy.testing import assert_allclose
 
-TINY = Sampling(tune=3, draws=2, thin=1, particles=2)
+TINY = ParticleSampling(tune=3, draws=2, thin=1, particles=2)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_every_method_has_all_figures(small_library, path, tmp_path):
 def test_lda_finds_what_was_planted():
     """With topics as distinct as these, most of it; guessing would find a tenth, and half."""
     experiment = WeightAgnosticExperiment(
-        Sampling(150, 5, 5, 2), kappa=0.1, eta=0.05, most_documents=30, methods=("lda",)
+        ParticleSampling(150, 5, 5, particles=2), kappa=0.1, eta=0.05, most_documents=30, methods=("lda",)
     )
     figures = experiment.run(Cell({"data": "synthetic", "n_topics": 15}, "lda", 0))
     assert figures["subtle"] > 0.5

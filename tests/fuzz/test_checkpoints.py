@@ -26,6 +26,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from samplers import is_of_a_family, of_sampler
 
 VARIANTS = [(name, variant) for name, cls in MODELS.items() for variant in cls().kernels]
 ASSOCIATIONS = Associations.of(np.random.default_rng(6).dirichlet(np.ones(6), (2, 6)).transpose(0, 2, 1))
@@ -122,7 +123,10 @@ class DisturbedChain(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [of_sampler(is_of_a_family(name, variant=variant), name, variant) for name, variant in VARIANTS],
+)
 def test_disturbed_chains(name, variant):
     machine = type("DisturbedChain", (DisturbedChain,), {"name": name, "variant": variant})
     few = max(3, settings().max_examples // 10)

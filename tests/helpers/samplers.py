@@ -1,19 +1,60 @@
-"""Which samplers every run of the tests compiles, and which only `make validate`."""
+"""What of all models is tested in every run, and what only in `make validate`.
 
+Compiling a sampler takes ten seconds and a Stan program forty, where running them takes one: every run
+compiles some of each. CONTRIBUTING.md says how tests are marked.
+"""
+
+import numba
 import pytest
 from bnpzoo.zoo.models import get
 
-IN_FULL = "lda", "hdp"
-"""Documents over which all variants of all kinds of topics are compiled."""
+IS_PLAIN = bool(numba.config.DISABLE_JIT)
+"""Whether kernels are plain Python."""
+
+OF_FAMILIES = (
+    "lda", "hdp", "hdsp", "labeled_lda", "slda", "gbn", "sparse_transfer", "hpyp", "was",
+    "lda/belief-network",
+)  # fmt: skip
+"""One model a family; with the kind of its topics where that is the family."""
+
+COMPILED_PROGRAMS = "lda", "hdp"
+"""Models whose Stan programs every run compiles; the others it translates to C++."""
 
 
-def as_parameter(model_id, topics, variant, *values):
-    """Parameters of a test that compiles a sampler: heavy, where each side of it is compiled elsewhere.
+def of_sampler(stands_for_a_family, *values):
+    """Parameters of a test on one sampler: compiled in every run where it stands for a family.
 
-    Documents over topics of another kind are compiled once, in the first variant. The other variants differ
-    from that one in their topics alone, which are compiled over the documents of `IN_FULL`; and compiling
-    takes ten to thirty seconds where running takes less than one.
+    `make test` runs the others as plain Python, where a few sweeps take no longer, and `make validate` all of
+    them compiled.
     """
-    first = next(iter(get(model_id, topics=topics or None).kernels))
-    heavy = topics and model_id not in IN_FULL and variant != first
-    return pytest.param(*values, marks=[pytest.mark.heavy] if heavy else [])
+    if stands_for_a_family:
+        return pytest.param(*values, marks=pytest.mark.compiled)
+    return pytest.param(*values, marks=[pytest.mark.sampler] + [pytest.mark.heavy] * (not IS_PLAIN))
+
+
+def is_of_a_family(model_id, topics="", variant=None):
+    """Whether what this test compiles stands for a family: of samplers, in the first variant."""
+    name = f"{model_id}/{topics}".rstrip("/")
+    return name in OF_FAMILIES and variant in (None, _first_variant(model_id, topics))
+
+
+def on_rung(rung, *values):
+    """Parameters of a test on a rung of the ladder: heavy, but for the first.
+
+    The others draw chains for five to twenty seconds; `bnpzoo validate` puts the same samplers and mutants
+    before them. That they notice is tested in every run with those of `lda`, `hdp`, `mt_hdp` and `was`.
+    """
+    return pytest.param(*(values or (rung,)), marks=[pytest.mark.heavy] * (rung != "joint"))
+
+
+def rung_that_sees(mutant):
+    """Return the cheapest rung that sees a mutant of samplers with responses.
+
+    The first judges the moves of tokens alone.
+    """
+    of_tokens = mutant.change.file in ("responses/sweeps.py", "responses/documents.py")
+    return "joint" if of_tokens else "sequential"
+
+
+def _first_variant(model_id, topics):
+    return next(iter(get(model_id, topics=topics or None).kernels))

@@ -147,13 +147,21 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name, marks=[pytest.mark.heavy] * (name != "own_bases_and_associations"))
+        for name, case in CASES.items()
+    ],
+)
 def test_hdp_documents_over_pitman_yor_topics(case):
     _, z = run(hdp_state(*case), sparse_sweep, 100_000)
     draws = np.array([statistics(topics) for topics in z])
     assert worst_p_value(draws, exact_answers(*case)) > FALSE_ALARM_RATE
 
 
+@pytest.mark.compiled
 def test_a_new_topic_draws_its_concentration():
     case = (3, False, True)
     _, z = run(hdp_state(*case, b=B_PRIOR), sparse_sweep, 100_000)

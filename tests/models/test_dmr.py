@@ -75,6 +75,7 @@ def test_a_coefficient_has_its_conditional_law(value):
     assert np.var(found) == pytest.approx(variance, rel=0.08)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "numbers", [np.linspace(-2.0, 3.0, 7), np.array([0.0, 1e6, 3.0, 0.0, 2.0, 5.0, 0.0])]
 )
@@ -120,6 +121,7 @@ def test_numbers_of_topics_are_checked():
         get("dmr", n_topics=0)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mutant", [m.id for m in MUTANTS if m.id.startswith("dmr")])
 def test_mutants_are_rejected(mutant):
     verdict = climb(Case("dmr", "sparse", "sequential", mutant=mutant))

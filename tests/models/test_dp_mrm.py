@@ -15,6 +15,7 @@ from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.families.hdp.sticks import log_tables
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.enumeration import restricted_growth_strings
+from samplers import on_rung
 from scipy import sparse, stats
 from scipy.special import logsumexp
 
@@ -92,6 +93,7 @@ def test_probabilities_of_partitions_sum_to_one():
     assert logsumexp(total) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.heavy
 def test_the_generator_has_the_law_of_the_marginal():
     rng, n = np.random.default_rng(0), 20_000
     design = Design.of(CORPUS)
@@ -120,6 +122,7 @@ def test_topics_of_tokens_have_their_conditional_law():
     assert verdict.passed, verdict
 
 
+@pytest.mark.heavy
 def test_it_is_calibrated_where_documents_have_several_labels():
     subject = ModelSubject(FIXED.set_to("prior"), DESIGN)
     verdict = sequential(subject, samples=500, transitions=5, false_alarm_rate=FALSE_ALARM_RATE)
@@ -167,6 +170,7 @@ def test_tokens_keep_to_topics_of_their_labels():
         assert np.isin(owner[own], rows.labels(d)).all()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mutant", [m.id for m in MUTANTS if m.id.startswith("measures")])
 def test_mutants_are_rejected(mutant):
     verdict = climb(Case("dp_mrm", "sparse", "sequential", mutant=mutant))
@@ -192,7 +196,7 @@ def test_a_wrong_part_for_a_new_topic_is_rejected():
     assert verdict.status == "rejected", verdict
 
 
-@pytest.mark.parametrize("rung", ["joint", "oracle", "sequential", "geweke"])
+@pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "oracle", "sequential", "geweke")])
 def test_it_climbs(rung):
     verdict = climb(Case("dp_mrm", "sparse", rung))
     assert verdict.passed, verdict

@@ -10,6 +10,7 @@ from bnpzoo.kernels.toolbox.sides import tokens_of
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
+from samplers import on_rung
 from scipy.integrate import dblquad
 from scipy.stats import kstest
 
@@ -116,13 +117,13 @@ def test_wrong_laws_of_new_topics_are_seen(find, replace):
     assert law_of_a_new_topic(opened(wrong, 7), 7) < FALSE_ALARM_RATE
 
 
-@pytest.mark.parametrize("rung", ["joint", "oracle", "sequential", "geweke"])
+@pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "oracle", "sequential", "geweke")])
 def test_exact_sampler_climbs(rung):
     verdict = climb(Case("focused", "exact", rung))
     assert verdict.passed, verdict
 
 
-@pytest.mark.parametrize("rung", ["joint", "oracle"])
+@pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "oracle")])
 def test_expansion_is_rejected(rung):
     verdict = climb(Case("focused", "taylor", rung))
     assert verdict.status == "rejected", verdict
@@ -137,8 +138,8 @@ def test_every_mutant_has_its_rung():
 @pytest.mark.parametrize(
     ("mutant", "rung"),
     [(name, "joint") for name in FOUND_BY_JOINT]
-    + [(name, "oracle") for name in FOUND_BY_ORACLE]
-    + [pytest.param(name, "sequential", marks=pytest.mark.heavy) for name in FOUND_BY_SEQUENTIAL],
+    + [on_rung("oracle", name, "oracle") for name in FOUND_BY_ORACLE]
+    + [on_rung("sequential", name, "sequential") for name in FOUND_BY_SEQUENTIAL],
 )
 def test_mutants_are_rejected(mutant, rung):
     verdict = climb(Case("focused", "exact", rung, mutant=f"focused-{mutant}"))

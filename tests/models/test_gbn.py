@@ -81,6 +81,49 @@ def test_a_wrong_number_of_layers_is_named(value):
         get("gbn", n_layers=value)
 
 
+@pytest.mark.parametrize("n_layers", [2, 3])
+def test_what_is_pruned_never_comes_back(n_layers):
+    model = get("gbn", n_topics=8, n_layers=n_layers, gamma=0.5, c=1.0, eta=0.5)
+    words = np.random.default_rng(0).integers(4, size=60)
+    corpus = Corpus(words, np.arange(0, 61, 6), n_words=4)
+    kernel, rng = model.kernel("pruned"), np.random.default_rng(1)
+    assert not kernel.exact
+    assert all(k.exact for name, k in model.kernels.items() if name != "pruned")
+    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+    gone = np.zeros((n_layers, 8), bool)
+    for sweep in range(80):
+        state = kernel.step(rng, state)
+        kernel.check(state)
+        latents = kernel.snapshot(state)
+        if sweep == 40:  # what is pruned is known from the latents
+            state = kernel.load(latents, corpus, model)
+        here = np.array([latents["link"][0].sum(axis=0) == 0.0, *(latents["theta"].sum(axis=1) == 0.0)])
+        assert not np.any(gone & ~here)
+        assert not np.any(here[0][latents["z"]])
+        assert np.isfinite(model.log_joint(latents, corpus))
+        gone = here
+    assert np.all(gone.sum(axis=1) > 0)
+    assert np.all(gone.sum(axis=1) < 8)
+    assert np.array_equal(gone[-1], latents["r"] == 0.0)
+
+
+def test_pruning_has_another_law_than_the_posterior():
+    model = get("gbn", n_topics=2, length_shape=0.9, **HYPER, **SMALL)
+    subject = ModelSubject(model, Design.of(TWO), "pruned")
+    oracle = Oracle.of_model(model, TWO)
+    assert not agrees_with_oracle(subject, oracle, TWO, draws=2000, false_alarm_rate=1e-5).passed
+
+
+def test_pruning_leaves_a_corpus_without_tokens_alone():
+    model = get("gbn", n_topics=3, gamma=1.0, c=1.0, length_shape=0.0)
+    corpus, kernel, rng = Corpus([], [0, 0], n_words=3), model.kernel("pruned"), np.random.default_rng(0)
+    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+    for _ in range(5):
+        state = kernel.step(rng, state)
+        kernel.check(state)
+    assert kernel.snapshot(state)["r"].sum() > 0.0
+
+
 NEW = Corpus([0, 1, 2, 2, 2], [0, 2, 5], n_words=3)
 
 
@@ -129,6 +172,7 @@ def test_new_documents_of_other_words_are_refused():
         model.predictive(latents, TWO).check(replace(NEW, n_words=4, vocabulary=None))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mutant", ["tokens-for-tables", "rates-from-prior"])
 def test_mutants_die(mutant):
     verdict = climb(Case("gbn", "sparse", "sequential", mutant=f"poisson-{mutant}"))

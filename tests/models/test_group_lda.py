@@ -9,6 +9,7 @@ from bnpzoo.diagnostics.laboratory.token_law import sweep_matrix
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.group_lda import GroupLda
+from samplers import on_rung
 
 MODEL = get("group_lda", n_topics=2, alpha=0.7, eta=0.5)
 CORPUS = Corpus([0, 0, 1, 0, 1], [0, 2, 3, 5], n_words=3, group=[0, 1, 1])
@@ -51,12 +52,13 @@ def test_tokens_keep_to_topics_of_their_collection(variant):
     assert np.array_equal(kernel.snapshot(state)["z"] // 7, corpus.group[corpus.doc_of])
 
 
-@pytest.mark.parametrize("rung", ["joint", "sequential", "geweke"])
+@pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "sequential", "geweke")])
 def test_it_climbs(rung):
     verdict = climb(Case("group_lda", "sparse", rung))
     assert verdict.passed, verdict
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mutant", ["lengths-of-all-collections", "topics-of-all-collections"])
 def test_mutants_are_rejected(mutant):
     verdict = climb(Case("group_lda", "sparse", "sequential", mutant=mutant))

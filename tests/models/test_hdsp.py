@@ -289,6 +289,7 @@ def test_a_covariate_can_be_a_category_and_a_number():
 FOUND_BY_SEQUENTIAL = (("hdsp", "scaling-u-not-shifted", 3), ("whdsp", "scaling-values-forgotten", 0))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("name", "mutant", "n_topics"), FOUND_BY_SEQUENTIAL)
 def test_sequential_finds_scales_that_do_not_fit_their_documents(name, mutant, n_topics):
     case = Case(name, "auxiliary", "sequential", mutant=mutant, options=f'{{"n_topics": {n_topics}}}')

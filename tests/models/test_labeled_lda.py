@@ -12,6 +12,7 @@ from bnpzoo.diagnostics.laboratory.token_law import sweep_matrix
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.models import get
+from samplers import on_rung
 from scipy import sparse
 from scipy.special import logsumexp
 
@@ -80,6 +81,7 @@ def test_a_sweep_leaves_the_posterior_invariant(which, variant):
     assert invariance_residual(matrix, law / law.sum()) < 1e-12
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("model_id", "options"), [("labeled_lda", {}), ("partially_labeled_lda", {"common": 2})]
 )
@@ -157,12 +159,13 @@ def test_numbers_of_topics_are_checked(value):
         get("partially_labeled_lda", topics_per_label=value)
 
 
-@pytest.mark.parametrize("rung", ["joint", "sequential", "geweke"])
+@pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "sequential", "geweke")])
 def test_it_climbs(rung):
     verdict = climb(Case("partially_labeled_lda", "sparse", rung))
     assert verdict.passed, verdict
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mutant", [m.id for m in MUTANTS if m.id.startswith("labels")])
 def test_mutants_are_rejected(mutant):
     verdict = climb(Case("partially_labeled_lda", "sparse", "sequential", mutant=mutant))

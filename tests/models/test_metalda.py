@@ -78,9 +78,19 @@ def test_labels_of_new_documents_play_no_part():
     assert np.isfinite(predictive.log_documents(new, np.random.default_rng(0), particles=5)).all()
 
 
-@pytest.mark.parametrize("shape", [1e-6, 0.01, 1e6])
-def test_extreme_shapes_are_finite(shape):
-    model, corpus = get("metalda", n_topics=3, weight_shape=shape), tagged()
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"weight_shape": 1e-6},
+        {"weight_shape": 1e-6, "weight_rate": 1e6},
+        {"weight_shape": 0.01},
+        {"weight_shape": 1e6},
+        {"weight_shape": 1e-6, "eta": 1e-6},
+        {"weight_shape": 1e-6, "n_topics": 1},
+    ],
+)
+def test_extreme_shapes_are_finite(options):
+    model, corpus = get("metalda", **{"n_topics": 3} | options), tagged()
     for latents in chain(model, corpus, 50):
         assert np.isfinite(model.log_joint(latents, corpus))
         assert all(np.isfinite(x).all() for x in model.quantities(latents, corpus).values())
@@ -92,6 +102,7 @@ def test_numbers_are_no_labels():
         get("metalda", labels="price").initial_latents(corpus, np.random.default_rng(0))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mutant", ["own-weight-kept", "others-forgotten"])
 def test_mutants_die(mutant):
     verdict = climb(Case("metalda", "sparse", "sequential", mutant=f"poisson-{mutant}"))

@@ -11,7 +11,7 @@ from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import chain, corpus_of, latents_of, load, model_of, sample, save
 from bnpzoo.zoo.models import MODELS, combinations, get, list_models
-from samplers import as_parameter
+from samplers import is_of_a_family, of_sampler
 from scipy.stats import chisquare
 
 FALSE_ALARM_RATE = 1e-5
@@ -43,9 +43,11 @@ EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
 
 LENGTHS_ARE_DATA = {
     "sparse_transfer", "focused", "icd", "pfa", "pfa with pitman-yor topics",
-    "pfa with belief-network topics", "pfa of three topics",
+    "pfa with belief-network topics", "pfa of three topics", "bgg", "bgg with belief-network topics",
 }  # fmt: skip
-RESPONSES_ARE_DATA = {"slda", "slda with pitman-yor topics"}
+RESPONSES_ARE_DATA = {
+    "slda", "slda with pitman-yor topics", "medlda", "medlda with pitman-yor topics",
+}  # fmt: skip
 
 OPTIONS = {
     f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
@@ -77,24 +79,51 @@ every_model = pytest.mark.parametrize("which", OPTIONS)
 def sampler(name, variant):
     """Parameters of a test on one sampler."""
     model_id, options = OPTIONS[name]
-    return as_parameter(model_id, options.get("topics"), variant, name, variant)
+    by_default = options.keys() <= {"topics"}
+    return of_sampler(
+        by_default and is_of_a_family(model_id, options.get("topics") or "", variant), name, variant
+    )
 
 
 every_variant = pytest.mark.parametrize(
     ("which", "variant"), [sampler(name, variant) for name in OPTIONS for variant in make(name).kernels]
 )
+every_models_variant = pytest.mark.parametrize(
+    ("which", "variant"),
+    [
+        sampler(name, variant) if i == 0 else pytest.param(name, variant, marks=pytest.mark.heavy)
+        for name in OPTIONS
+        for i, variant in enumerate(make(name).kernels)
+    ],
+)
+"""Of each model the first in every run."""
+
 every_exact_variant = pytest.mark.parametrize(
     ("which", "variant"),
-    [sampler(name, v) for name in OPTIONS for v, kernel in make(name).kernels.items() if kernel.exact],
+    [
+        pytest.param(
+            name, v, marks=pytest.mark.compiled if is_of_a_family(name, variant=v) else pytest.mark.heavy
+        )
+        for name in OPTIONS
+        for v, kernel in make(name).kernels.items()
+        if kernel.exact
+    ],
 )
+"""One of each family in every run; `bnpzoo validate` puts all of them before this rung, too."""
+
 every_side_of_documents = pytest.mark.parametrize(
-    "which", [name for name, (_, options) in OPTIONS.items() if not options.get("topics")]
+    "which",
+    [
+        pytest.param(name, marks=[pytest.mark.heavy] * (not is_of_a_family(name)))
+        for name, (_, options) in OPTIONS.items()
+        if not options.get("topics")
+    ],
 )
 
 
-def fixed(name):
+def fixed(name, variant=None):
     """Model with all hyperparameters fixed."""
-    return make(name).set_to("fixed").replaced(**EDGES.get(name, {}))
+    return make(name).set_to("fixed").replaced(**EDGES.get(name, {}), **required(name, variant))
 
 
 def without_responses(model):
@@ -102,9 +131,13 @@ def without_responses(model):
     return model.replaced(response="none") if "response" in model.spelled() else model
 
 
+def required(name, variant):
+    """Arguments without which a model does not have this variant."""
+    return make(name).kernels[variant].requires if variant else {}
+
+
 def simulated(name, seed=0, variant=None, **hyper):
-    required = make(name).kernels[variant].requires if variant else {}
-    model = make(name, **hyper, **required)
+    model = make(name, **hyper, **required(name, variant))
     return model, model.simulate(DESIGN, np.random.default_rng(seed))
 
 
@@ -177,12 +210,12 @@ def test_snapshot_is_a_copy(which, variant):
         assert np.array_equal(before[name], value), name
 
 
-@every_model
-def test_fixed_hyperparameters_stay(which):
-    model = fixed(which)
+@every_variant
+def test_fixed_hyperparameters_stay(which, variant):
+    model = fixed(which, variant)
     latents, corpus = model.simulate(DESIGN, np.random.default_rng(1))
     assert model.sampled() == ()
-    kernel = model.kernel()
+    kernel = model.kernel(variant)
     state = kernel.load(latents, corpus, model)
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -367,7 +400,7 @@ def test_models_of_one_corpus_ignore_its_groups(which):
         np.testing.assert_array_equal(value, model.quantities(latents, plain)[name], err_msg=name)
 
 
-@every_variant
+@every_models_variant
 def test_draws_are_saved_and_read_back(which, variant, tmp_path):
     model, (_, corpus) = simulated(which, 3, variant)
     tree = sample(model, corpus, variant=variant, chains=2, tune=3, draws=5, keep=5)
@@ -385,7 +418,7 @@ class Killed(Exception):
     """Stands for the end of the process: what is not on disk is lost."""
 
 
-@every_variant
+@every_models_variant
 def test_a_killed_run_resumes_to_the_same_bits(which, variant, tmp_path, monkeypatch):
     monkeypatch.setattr(chain, "CHECKPOINT_SECONDS", 0.0)
     model, (_, corpus) = simulated(which, 3, variant)

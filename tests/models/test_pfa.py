@@ -14,8 +14,9 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.poisson.lengths import draw_lengths, highest_log_lengths, log_lengths
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.priors import Gamma
+from samplers import on_rung
 from scipy import integrate
-from scipy.special import betaln, gammaln
+from scipy.special import betaln, digamma, gammaln
 from scipy.stats import gamma as gamma_law
 
 TOLERANCE = 5.0
@@ -173,6 +174,62 @@ def test_threads_do_not_change_a_bit(monkeypatch):
         np.testing.assert_array_equal(value, ends[1][name], err_msg=name)
 
 
+def last_of(model, corpus, variant, n):
+    """Latents after `n` sweeps of a variant, each state compared with a recount."""
+    kernel, rng = model.kernel(variant), np.random.default_rng(0)
+    started = model.initial_latents(corpus, np.random.default_rng(1)) | {"eta": np.array(0.3)}
+    state = kernel.load(started, corpus, model)
+    for _ in range(n):
+        state = kernel.step(rng, state)
+        kernel.check(state)
+    return kernel.snapshot(state)
+
+
+@pytest.mark.parametrize("n_topics", [0, 4])
+def test_eta_of_mallet_is_the_most_likely_one_whatever_its_prior(n_topics):
+    rng = np.random.default_rng(2)
+    topic = rng.integers(4, size=600)
+    words = (rng.dirichlet(np.full(30, 0.2), 4).cumsum(axis=1)[topic] < rng.random((600, 1))).sum(axis=1)
+    corpus = Corpus(words, np.arange(0, 601, 20), n_words=30)
+    found = [
+        last_of(get("pfa", n_topics=n_topics, eta=prior), corpus, "mallet", 20)
+        for prior in (Gamma(1.0, 10.0), Gamma(50.0, 1.0))
+    ]
+    for name, value in found[0].items():
+        np.testing.assert_array_equal(value, found[1][name], err_msg=name)
+    counts = np.zeros((30, found[0]["z"].max() + 1))
+    np.add.at(counts, (words, found[0]["z"]), 1)
+    eta = float(found[0]["eta"])
+
+    def slope(eta):
+        mass = 30 * eta
+        of_words = np.sum(digamma(eta + counts) - digamma(eta))
+        return of_words - 30 * np.sum(digamma(mass + counts.sum(axis=0)) - digamma(mass))
+
+    assert slope(0.999 * eta) > 0.0 > slope(1.001 * eta)
+    assert not get("pfa").kernels["mallet"].exact
+    assert all(kernel.exact for name, kernel in get("pfa").kernels.items() if name != "mallet")
+
+
+def test_mallet_has_another_law_than_the_posterior():
+    model = get("pfa", n_topics=2, length_shape=2.0, eta=Gamma(2.0, 2.0), **HYPER)
+    subject = ModelSubject(model, Design.of(TWO), "mallet")
+    oracle = Oracle.of_model(model, TWO, nodes=16)
+    assert not agrees_with_oracle(subject, oracle, TWO, draws=2000, false_alarm_rate=1e-5).passed
+
+
+def test_eta_of_mallet_stays_where_it_is_fixed_and_is_finite_at_the_edges():
+    one_each, alike = Corpus([0, 1, 2], [0, 1, 2, 3], n_words=3), Corpus([0, 0, 0], [0, 3], n_words=3)
+    for corpus in (one_each, alike, Corpus([], [0, 0], n_words=3)):
+        assert 0.0 < last_of(get("pfa", n_topics=2), corpus, "mallet", 60)["eta"] < np.inf
+    assert last_of(get("pfa", n_topics=2, eta=0.3), one_each, "mallet", 3)["eta"] == 0.3
+
+
+def test_mallet_is_for_dirichlet_topics():
+    with pytest.raises(ValueError, match="no variant 'mallet'"):
+        get("pfa", topics="belief-network").kernel("mallet")
+
+
 @pytest.mark.parametrize("value", [-1, 2.5, True])
 def test_a_wrong_number_of_topics_is_named(value):
     with pytest.raises(ValueError, match="pfa: n_topics: expected a whole number, 0 for no limit"):
@@ -200,6 +257,7 @@ DYING = [
 ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("mutant", "n_topics", "rung"), DYING)
 def test_mutants_die(mutant, n_topics, rung):
     options = json.dumps({"n_topics": n_topics})
@@ -207,15 +265,15 @@ def test_mutants_die(mutant, n_topics, rung):
     assert verdict.status != "passed", verdict
 
 
-def test_right_samplers_live():
+@pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "sequential")])
+def test_right_samplers_live(rung):
     for n_topics in (0, 3):
         options = json.dumps({"n_topics": n_topics})
-        for rung in ("joint", "sequential"):
-            verdict = climb(Case("pfa", "sparse", rung, options=options))
-            assert verdict.passed, verdict
+        verdict = climb(Case("pfa", "sparse", rung, options=options))
+        assert verdict.passed, verdict
 
 
 def test_there_are_enough_mutants():
-    for concerned in ("pfa", "gbn", "metalda"):
+    for concerned in ("pfa", "bgg", "gbn", "metalda"):
         model = get(concerned)
         assert sum(isinstance(model, mutant.concerns) for mutant in MUTANTS) >= 6

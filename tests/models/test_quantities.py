@@ -77,7 +77,7 @@ class State:
         """Weight of each topic for a first token in document d, and of all that are not known yet."""
         x, g = self.latents, int(DESIGN.group[d])
         match self.id:
-            case "lda" | "slda":
+            case "lda" | "slda" | "medlda":
                 return [float(np.broadcast_to(x["alpha"], len(self.topics))[k]) for k in self.topics], 0.0
             case "cclda" | "pyp" | "hpyp" | "tpyp":
                 return [float(x["alpha"][g]) for _ in self.topics], 0.0
@@ -99,6 +99,8 @@ class State:
             case "pfa":
                 *weights, rest = map(float, x["r"])
                 return weights, rest
+            case "bgg":
+                return list(map(float, x["r"])), 0.0
             case "gbn":
                 of_above = zip(x["theta"][0, d], x["link"][0], strict=True)
                 return list(sum(theta * link for theta, link in of_above)), 0.0
@@ -147,8 +149,17 @@ class State:
         shares = [len(self.tokens(doc=d, z=k)) / n for k in self.topics]
         return [
             b0 + sum(share * b for share, b in zip(shares, row, strict=True))
-            for b0, row in zip(x["log_base"], x["log_weight"], strict=True)
+            for b0, row in zip(x["intercept"], x["coefficient"], strict=True)
         ]
+
+    def of_category(self, predictors, c):
+        """Of a supervised model: log probability of a category, or its log factor."""
+        if self.id == "medlda":
+            cost, margin = self.model.cost, self.model.margin
+            signs = [1.0 if j == c else -1.0 for j in range(3)]
+            return -2.0 * cost * sum(max(0.0, margin - s * x) for s, x in zip(signs, predictors, strict=True))
+        weights = [1.0, *map(math.exp, predictors)]
+        return math.log(weights[c] / sum(weights))
 
     def of_responses(self):
         """All test quantities of a supervised model's own: the group is a category, and a number as well."""
@@ -156,8 +167,7 @@ class State:
         category, number = (self.corpus.covariates[name] for name in ("group", "group:number"))
         deviation, log_p = float(self.latents["noise_precision"][0]) ** -0.5, 0.0
         for (*odds, mean), c, y in zip(predictors, category, number, strict=True):
-            weights = [1.0, *map(math.exp, odds)]
-            log_p += math.log(weights[c] / sum(weights)) + stats.norm(mean, deviation).logpdf(y)
+            log_p += self.of_category(odds, c) + stats.norm(mean, deviation).logpdf(y)
         return {
             "log_responses": log_p,
             "mean_predictor": np.mean(predictors, axis=0),
@@ -391,6 +401,8 @@ class State:
             return self.log_authors()
         if self.is_scaled:
             return self.log_scaled_topics()
+        if self.id == "bgg":
+            return sum(map(self.log_convolved_topics, range(DESIGN.doc_lengths.size)))
         out = sum(map(self.log_lengths, range(DESIGN.n_groups))) if self.id == "sparse_transfer" else 0.0
         for d in range(DESIGN.doc_lengths.size):
             prior, rest = self.prior(d)
@@ -443,6 +455,19 @@ class State:
         known = {"task": [sum(lengths)], "document": lengths, "none": []}[self.model.lengths]
         return sum(stats.nbinom(mass, 0.5).logpmf(n) + n * LOG2 + math.lgamma(n + 1.0) for n in known)
 
+    def probabilities(self):
+        """Of the topics where each has one of its own."""
+        return [1.0 / (1.0 + math.exp(-x)) for x in self.latents["log_odds"]]
+
+    def log_convolved_topics(self, d):
+        """Log probability of a document's topics: negative binomial counts given their sum."""
+        n, out, of_sum = int(DESIGN.doc_lengths[d]), 0.0, np.array([1.0])
+        for k, (r, p) in enumerate(zip(self.latents["r"], self.probabilities(), strict=True)):
+            count, law = len(self.tokens(doc=d, z=k)), stats.nbinom(r, 1.0 - p)
+            out += law.logpmf(count) + math.lgamma(count + 1.0)
+            of_sum = np.convolve(of_sum, law.pmf(np.arange(n + 1)))
+        return out - math.log(of_sum[n]) - math.lgamma(n + 1.0)
+
     def log_focused_topics(self):
         """All counts n_dk are negative binomial, where the topic is on; any order of tokens is as likely."""
         x, out = self.latents, 0.0
@@ -482,7 +507,7 @@ class State:
             out["share_own"] = sum(x["own"]) / len(x["own"])
         if self.id == "focused":
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
-        if self.id == "slda":
+        if self.id in ("slda", "medlda"):
             out |= self.of_responses()
         if self.is_scaled:
             out |= self.of_scales()
@@ -500,7 +525,12 @@ class State:
                 "mean_log_rate": [np.mean([math.log(c) for c in row]) for row in x["rate"]],
                 "mean_log_theta": [np.mean([math.log(sum(t)) for t in layer]) for layer in x["theta"]],
             }
-        if self.id in ("pfa", "gbn"):
+        if self.id == "bgg":
+            out |= {
+                "mean_log_p": np.mean([-math.log1p(math.exp(-x)) for x in x["log_odds"]]),
+                "mean_log_q": np.mean([-math.log1p(math.exp(x)) for x in x["log_odds"]]),
+            }
+        if self.id in ("pfa", "bgg", "gbn"):
             out |= {"log_mass": math.log(sum(x["r"])), "mean_log_prior": self.mean_log_prior()}
         if self.id == "dmr":
             priors = [self.prior(d)[0] for d in range(DESIGN.doc_lengths.size)]
@@ -531,6 +561,8 @@ class State:
             return np.mean([self.by_author(a, w) for a in self.authors(d)])
         weights, rest = self.weights(d)
         g = int(DESIGN.group[d])
+        if self.id == "bgg":
+            weights = [p * weight for p, weight in zip(self.probabilities(), weights, strict=True)]
         if self.is_scaled:  # the mean given u is that of u pi / n: of u given pi, n / sum(pi) is the mean
             of_known = sum(n * self.kept(d, k) * self.word(g, k, w) for k, n in enumerate(weights))
             return of_known / DESIGN.doc_lengths[d]
@@ -580,6 +612,9 @@ def test_frozen_topics_are_what_is_known_of_a_new_document(state):
             prior, rest = state.mixed({j: 1.0 / state.n_labels for j in range(state.n_labels)})
         if state.id == "gbn":  # a new document is like the mean of those of the fit
             prior = np.mean([state.prior(e)[0] for e in range(DESIGN.doc_lengths.size)], axis=0)
+        if state.id == "bgg":  # a Dirichlet document of the same mass and mean rates
+            rates = [r * math.exp(x) for r, x in zip(prior, state.latents["log_odds"], strict=True)]
+            prior = [sum(prior) * rate / sum(rates) for rate in rates]
         if state.id == "focused":  # a new document has not been asked yet
             np.testing.assert_allclose(frozen.inclusion[0, :-1], state.latents["inclusion"])
             assert frozen.inclusion[0, -1] == 1.0

@@ -13,8 +13,15 @@ from bnpzoo.kernels.responses import regression
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.families.responses import marginal
-from bnpzoo.zoo.families.responses.responses import response_matrix, responses_of, with_responses
+from bnpzoo.zoo.families.responses.responses import (
+    Response,
+    response_matrix,
+    responses_of,
+    with_responses,
+)
 from bnpzoo.zoo.models import get
+from bnpzoo.zoo.models.slda import Slda
+from samplers import on_rung, rung_that_sees
 from scipy import integrate, sparse, stats
 
 FALSE_ALARM_RATE = 1e-5
@@ -37,8 +44,8 @@ def latents_of(z, model, corpus, rng):
         "z": np.array(z),
         "alpha": np.array(0.7),
         "eta": np.array(0.5),
-        "log_base": rng.normal(size=n),
-        "log_weight": rng.normal(size=(n, model.n_topics)),
+        "intercept": rng.normal(size=n),
+        "coefficient": rng.normal(size=(n, model.n_topics)),
         "intercept_precision": np.full(len(found), 0.9),
         "precision": np.full(len(found), 0.4),
         "noise_precision": np.full(sum(response.is_number for response in found), 1.8),
@@ -58,7 +65,7 @@ def test_without_responses_it_is_lda():
 def test_log_joint_by_hand():
     model = get("slda", n_topics=2, response="rating, kind", **FITTED)
     latents = latents_of([0, 1, 1, 0, 1, 1, 1], model, RATED, np.random.default_rng(0))
-    base, weight = latents["log_base"], latents["log_weight"]
+    base, weight = latents["intercept"], latents["coefficient"]
     of_lda = {name: latents[name] for name in ("z", "alpha", "eta")}
     expected = get("lda", n_topics=2, alpha=0.7, eta=0.5).log_joint(of_lda, RATED)
     expected += (
@@ -85,16 +92,18 @@ def test_the_oracle_is_an_integral_over_coefficients():
         return density / (1.0 + np.exp(-a)) / (1.0 + np.exp(b))
 
     exact = integrate.dblquad(integrand, -10.0, 10.0, -10.0, 10.0, epsabs=1e-9)[0]
-    assert marginal.log_categories((1, 0), shares, deviations, 2) == pytest.approx(np.log(exact), abs=1e-3)
+    assert marginal.log_categories((1, 0), shares, deviations, Response("kind", ("a", "b"))) == pytest.approx(
+        np.log(exact), abs=1e-3
+    )
     noise = 0.6
     numbers = stats.multivariate_normal.logpdf([0.4, -1.0], cov=covariance + noise**2 * np.eye(2))
     assert marginal.log_numbers((0.4, -1.0), shares, deviations, noise) == pytest.approx(numbers, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["rating", "kind"])
-def test_coefficients_have_their_conditional_law(name):
+@pytest.mark.parametrize(("model_id", "name"), [("slda", "rating"), ("slda", "kind"), ("medlda", "kind")])
+def test_coefficients_have_their_conditional_law(model_id, name):
     """Of one topic and few documents, topics fixed, by a long chain, against quadrature."""
-    model = get("slda", n_topics=1, response=name, **FITTED)
+    model = get(model_id, n_topics=1, response=name, **FITTED)
     kind = RATED.covariates["kind"]
     corpus = replace(RATED, covariates=dict(RATED.covariates) | {"kind": np.where(kind == "c", "b", kind)})
     latents = latents_of([0] * 7, model, corpus, np.random.default_rng(0))
@@ -106,7 +115,7 @@ def test_coefficients_have_their_conditional_law(name):
     grid = np.linspace(-8.0, 8.0, 161)
 
     def at(base, weight):
-        return latents | {"log_base": np.array([base]), "log_weight": np.array([[weight]])}
+        return latents | {"intercept": np.array([base]), "coefficient": np.array([[weight]])}
 
     def log_p(base, weight):
         here = at(base, weight)
@@ -198,6 +207,7 @@ def test_a_corpus_without_responses_is_an_error():
 SIZES = {"response": "rating:number, kind", "n_topics": 3}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("variant", ["sparse", "dense"])
 def test_it_is_calibrated_where_responses_are_missing(variant):
     """Numbers, three kinds; some of each missing, of one document both."""
@@ -240,7 +250,7 @@ def test_separable_responses_leave_coefficients_finite():
         response="kind, score",
         n_topics=4,
     )
-    assert all(np.isfinite(latents["log_weight"]).all() for latents in kept)
+    assert all(np.isfinite(latents["coefficient"]).all() for latents in kept)
     corpus = two_kinds(kind=np.array(["plain", "fancy"])[kind], score=100.0 * kind)
     predictors = np.mean([model.predictors(latents, corpus) for latents in kept], axis=0)
     assert np.all((predictors[:, 0] > 0) == (kind == 0))  # "fancy" comes first, and is the baseline
@@ -259,13 +269,15 @@ def test_a_thousand_categories():
     rng = np.random.default_rng(0)
     corpus = Corpus(rng.integers(9, size=2400), 2 * np.arange(1201), n_words=9, covariates={"kind": kind})
     model, kept = run(corpus, sweeps=2, response="kind", n_topics=3)
-    assert kept[-1]["log_weight"].shape == (999, 3)
+    assert kept[-1]["coefficient"].shape == (999, 3)
     assert np.isfinite(model.log_joint(kept[-1], corpus))
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
+@pytest.mark.parametrize(
+    "mutant",
+    [on_rung(rung_that_sees(m), m) for m in MUTANTS if issubclass(Slda, m.concerns)],
+    ids=lambda mutant: mutant.id,
+)
 def test_mutants_are_rejected(mutant):
-    of_tokens = mutant.change.file in ("responses/sweeps.py", "responses/documents.py")
-    rung = "joint" if of_tokens else "sequential"
-    verdict = climb(Case("slda", mutant.variant, rung, mutant=mutant.id))
+    verdict = climb(Case("slda", mutant.variant, rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict

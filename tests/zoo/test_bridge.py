@@ -121,6 +121,27 @@ class Shares(NamedTuple):
         return log_tilt(self.shapes, self.log_share, counts)
 
 
+class Rates(NamedTuple):
+    """Gamma variables, with the odds p / (1 - p) as their scale, and the density of what they are made of."""
+
+    shapes: np.ndarray
+    log_odds: np.ndarray
+    log_g: np.ndarray
+    log_density: float
+
+    @classmethod
+    def of(cls, values, site, shapes, log_odds):
+        """Read off the values of `site`; see `Shares.of`."""
+        made = Shares.of(values, site, shapes)
+        return cls(made.shapes, log_odds, made.log_g, made.log_density)
+
+    def tilt(self, counts):
+        """Log of the gamma densities given Poisson counts, of scale p, over those without them."""
+        theta, p = np.exp(self.log_g + self.log_odds), 1.0 / (1.0 + np.exp(-self.log_odds))
+        given = stats.gamma.logpdf(theta, self.shapes + counts, scale=p)
+        return float(np.sum(given - stats.gamma.logpdf(theta, self.shapes, scale=np.exp(self.log_odds))))
+
+
 def log_tilt(shapes, log_share, counts):
     total, n = shapes.sum(axis=-1), counts.sum(axis=-1)
     constants = np.sum(gammaln(total + n) - gammaln(total)) - np.sum(
@@ -199,19 +220,29 @@ def bridge(model, values, sites):
             fixed += mass.log_density + log_lengths(model.length_shape, np.full(n_documents, r.sum()), corpus)
             latents["r"], n_topics = np.append(r, 0.0), len(r)
             prior = np.broadcast_to(r, (n_documents, n_topics))
+        case "bgg":
+            parts = {
+                site: Shares.of(values, site, shape) for site, shape in zip("pq", model.p_shapes, strict=True)
+            }
+            parts["r"] = Shares.of(values, "r", values["gamma"] / n_topics)
+            fixed += sum(part.log_density for part in parts.values())
+            latents["log_odds"] = parts["p"].log_g - parts["q"].log_g
+            latents["r"] = np.exp(parts["r"].log_g) / values["c"]
+            fixed += model.log_lengths(latents, corpus)
+            prior = np.broadcast_to(latents["r"], (n_documents, n_topics))
         case "gbn":
             density, of_layers = layers(model, values)
             fixed += density
             latents |= of_layers
             prior = of_layers["theta"][0] @ of_layers["link"][0]
             fixed += log_lengths(model.length_shape, prior.sum(axis=1), corpus)
-        case "slda":
+        case "slda" | "medlda":
             standard = values["standard_coefficients"]
             fixed += float(np.sum(stats.norm.logpdf(standard)))
-            of = [0, 0, 1]  # the group is a category, of two predictors, and a number
+            of = [0] * (len(standard) - 1) + [1]  # the group is a category, and a number
             latents["alpha"] = values["alpha"][0]
-            latents["log_base"] = values["intercept_precision"][of] ** -0.5 * standard[:, 0]
-            latents["log_weight"] = values["precision"][of, None] ** -0.5 * standard[:, 1:]
+            latents["intercept"] = values["intercept_precision"][of] ** -0.5 * standard[:, 0]
+            latents["coefficient"] = values["precision"][of, None] ** -0.5 * standard[:, 1:]
             prior = np.broadcast_to(values["alpha"], (n_documents, n_topics))
         case "metalda":
             fixed += float(np.sum(stats.loggamma(model.weight_shape).logpdf(values["weight_x"])))
@@ -219,12 +250,15 @@ def bridge(model, values, sites):
             prior = np.exp(features_of(model) @ latents["log_weight"])
         case _:
             prior = np.broadcast_to(values["alpha"][group, None], (n_documents, n_topics))
-    theta = Shares.of(values, "theta", prior)
+    if model_id == "bgg":
+        theta = Rates.of(values, "theta", prior, latents["log_odds"])
+    else:
+        theta = Shares.of(values, "theta", prior)
     fixed += theta.log_density
     has_own_law = is_belief_network or "phi_stable" in values  # which is seen to in tests of these families
     if is_belief_network:
         of_documents = {*hyper, "standard_coefficients", "weight_x"}
-        of_gammas = ("theta", "root", "mass", "log_rate", "rates_", "link_log_h", "link_x")
+        of_gammas = ("theta", "root", "mass", "log_rate", "rates_", "link_log_h", "link_x", "r_", "p_", "q_")
         own = [site for site in values if site not in of_documents and not site.startswith(of_gammas)]
         fixed += sum(float(np.sum(sites[site]["fn"].log_prob(values[site]))) for site in own)
         log_phi = np.repeat(np.log(sites["phi"]["value"])[None], n_groups, 0)
@@ -266,8 +300,8 @@ def bridge(model, values, sites):
         else:
             out += model.log_assignments(at, corpus) + model.log_likelihood(at, corpus)
             out += phi.tilt(tally((n_topics, n_words), k, words))
-        if model_id == "slda":
-            out += log_responses(latents, k)
+        if model_id in ("slda", "medlda"):
+            out += log_responses(model, latents, k)
         terms.append(out)
     return fixed + model.log_hyperparameters(hyper) + logsumexp(terms)
 
@@ -320,14 +354,19 @@ def log_lengths(a, masses, corpus):
     return out
 
 
-def log_responses(latents, z):
-    """Log probability of the groups as categories and as numbers, given topics."""
+def log_responses(model, latents, z):
+    """Log probability, or factor, of the groups as categories, and as numbers, given topics."""
     counts = tally((CORPUS.n_documents, TRUNCATION), CORPUS.doc_of, z)
     shares = counts / np.maximum(CORPUS.doc_lengths, 1)[:, None]
-    first, second, mean = (latents["log_base"] + shares @ latents["log_weight"].T).T
+    *own, mean = (latents["intercept"] + shares @ latents["coefficient"].T).T
     group = CORPUS.group_of_doc
-    odds = np.column_stack([np.zeros(len(group)), first, second])
-    of_categories = odds[np.arange(len(group)), group] - logsumexp(odds, axis=1)
+    if model.card.id == "medlda":
+        sides = np.where(np.arange(CORPUS.n_groups) == group[:, None], 1.0, -1.0)
+        loss = np.maximum(0.0, model.margin - sides * np.transpose(own)).sum(axis=1)
+        of_categories = -2.0 * model.cost * loss
+    else:
+        odds = np.column_stack([np.zeros(len(group)), *own])
+        of_categories = odds[np.arange(len(group)), group] - logsumexp(odds, axis=1)
     return np.sum(of_categories + stats.norm(mean, latents["noise_precision"][0] ** -0.5).logpdf(group))
 
 
@@ -589,13 +628,13 @@ def laws_of_topics(draw, n_topics):
     return law, np.where(task[:, None] == task, together, law @ law.T)
 
 
-def laws_given_responses(draw):
+def laws_given_responses(model, draw):
     """See `laws_of_topics`, of a supervised model: topics of a document depend on each other."""
     ways = list(all_topics(TRUNCATION))
     of_word = (draw["theta"][CORPUS.doc_of] * draw["phi"][:, CORPUS.words].T)[
         np.arange(CORPUS.n_tokens), ways
     ]
-    log_p = np.log(of_word).sum(axis=1) + [log_responses(draw, z) for z in ways]
+    log_p = np.log(of_word).sum(axis=1) + [log_responses(model, draw, z) for z in ways]
     chances = np.exp(log_p - logsumexp(log_p))
     each = np.array(ways)[:, :, None] == np.arange(TRUNCATION)
     return np.einsum("w,wik->ik", chances, each), np.einsum("w,wik,wjk->ij", chances, each, each)
@@ -609,8 +648,8 @@ def test_latents_are_drawn_given_the_parameters(name):
     draw = {key: points[-1][2][key]["value"] for key in model.reference.parameters}
     rng, pairs = np.random.default_rng(12), np.triu_indices(CORPUS.n_tokens, 1)
     drawn = [model.reference.latents(draw, corpus, rng) for _ in range(DRAWS)]
-    is_supervised = model.card.id == "slda"
-    law, same = laws_given_responses(draw) if is_supervised else laws_of_topics(draw, TRUNCATION)
+    is_supervised = model.card.id in ("slda", "medlda")
+    law, same = laws_given_responses(model, draw) if is_supervised else laws_of_topics(draw, TRUNCATION)
     if model.card.id == "group_lda":  # topics of groups have numbers of their own
         same = same * (CORPUS.group_of_doc[CORPUS.doc_of][:, None] == CORPUS.group_of_doc[CORPUS.doc_of])
     compared = [(np.sum([z[pairs[0]] == z[pairs[1]] for z in (one["z"] for one in drawn)], 0), same[pairs])]

@@ -63,7 +63,7 @@ def test_a_fit_that_another_program_wrote_again(tree, path, tmp_path):
 def test_paths_that_are_none(tmp_path):
     for path, message in (
         ("", "empty"),
-        (tmp_path, "Is a directory"),
+        (tmp_path, "expected a fit as Zarr, found none"),
         (tmp_path / "x.nc", "there is no such file"),
     ):
         with pytest.raises(ResultsError, match=message):

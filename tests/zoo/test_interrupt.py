@@ -24,13 +24,10 @@ every_signal = pytest.mark.parametrize("number", SIGNALS)
 
 
 @pytest.fixture(autouse=True)
-def signals_are_heard():
-    """Shells let jobs in the background ignore Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def handlers_are_left_as_they_were():
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    signal.signal(signal.SIGINT, before)
 
 
 def send(number, times=1):
@@ -172,9 +169,16 @@ def test_draws_that_cannot_be_written_go_elsewhere_and_the_line_says_where(fit, 
 
 
 @pytest.mark.parametrize(
-    ("out", "message"), [("no/fit.nc", "no to exist"), (".", "a folder"), ("", "after --out")]
+    ("out", "message"),
+    [
+        ("no/fit.nc", "no to exist"),
+        ("folder.nc", "a folder"),
+        (".", "ends in .nc or .zarr"),
+        ("", "after --out"),
+    ],
 )
 def test_where_draws_go_is_checked_before_the_first_sweep(fit, tmp_path, monkeypatch, out, message):
+    (tmp_path / "folder.nc").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("bnpzoo.zoo.inference.sample", lambda *arguments, **options: pytest.fail("sampled"))
     result = fit("--out", out)

@@ -27,6 +27,8 @@ from bnpzoo.zoo.inference import (
 )
 from bnpzoo.zoo.inference.convergence import LOCAL
 
+pytestmark = pytest.mark.compiled  # chains are threads, beside one another only where kernels are compiled
+
 DESIGN = Design(np.full(6, 5), 4, group=np.arange(6) % 2)
 SETTINGS = {"chains": 3, "tune": 20, "draws": 30, "thin": 2, "seed": 5}
 
@@ -95,15 +97,6 @@ def test_paranoid_mode_changes_nothing(subject, tree):
     same_draws(sample(*subject, **SETTINGS, paranoid=True), tree)
 
 
-@pytest.fixture
-def ctrl_c_is_heard():
-    """Shells let jobs in the background ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
     def interrupt(number, done, total, note=""):
         if number == 1 and done == 40:
@@ -123,7 +116,6 @@ def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
     same_draws(whole, tree)
 
 
-@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_ends_a_run_that_has_no_end(subject):
     def interrupt(number, done, total, note=""):
         if number == 1 and done == 200:
@@ -168,7 +160,6 @@ def test_kill_and_resume_gives_the_same_bits(subject, tree, tmp_path):
     same_draws(sample(model, corpus, **SETTINGS, checkpoint=tmp_path / "run", resume=True), tree)
 
 
-@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_interrupt_before_the_first_draw_goes_on(subject):
     def interrupt(number, done, total, note=""):
         if number == 0 and done == 1:
@@ -278,3 +269,19 @@ def test_what_is_at_hand_becomes_a_corpus():
     assert corpus_of(of_texts).vocabulary.tolist() == ["a", "b", "c"]
     of_counts = sample(model, np.array([[2, 1, 0], [0, 1, 1]]), **short)
     assert corpus_of(of_counts).n_tokens == 5
+
+
+@pytest.mark.parametrize(
+    ("model_id", "options"),
+    [("slda", {"response": "mood"}), ("labeled_lda", {"labels": "mood"})],
+)
+def test_labels_are_those_of_all_documents(model_id, options):
+    """Also while the kernel is compiled, on the tokens of the first document: it has none."""
+    corpus = Corpus(
+        np.array([0, 1, 2, 0, 1, 1]),
+        np.array([0, 0, 2, 4, 6]),
+        n_words=3,
+        covariates={"mood": ["", "", "good", "bad"]},
+    )
+    tree = sample(get(model_id, **options), corpus, chains=1, tune=2, draws=3, seed=1)
+    assert tree["posterior"].sizes["draw"] == 3

@@ -106,7 +106,7 @@ def columns_of(labels: str, corpus: Labelled, model: str, *, has_numbers: bool) 
         if sparse.issparse(values):
             if form == "number":
                 raise CorpusError(f"{model}: labels: expected numbers in {name!r}, found a set of labels")
-            out += [Column(name, str(value)) for value in corpus.covariate_names[name]]
+            out += [Column(name, value) for value in filter(None, map(str, corpus.covariate_names[name]))]
         elif form == "number" or (form == "" and has_numbers and _is_number(corpus, name, values)):
             out.append(_number(name, values, model, has_numbers))
         elif values.dtype.kind == "f" and form == "":
@@ -159,7 +159,7 @@ def _number(name: str, values: np.ndarray, model: str, has_numbers: bool) -> Col
 def _categories(corpus: Labelled, name: str, values: np.ndarray) -> Iterator[str]:
     """Categories that there are; an empty text is none."""
     if name in corpus.covariate_names:
-        yield from map(str, corpus.covariate_names[name])
+        yield from filter(None, map(str, corpus.covariate_names[name]))
     elif name == GROUP and name not in corpus.covariates:
         yield from _group_names(corpus)
     elif values.dtype.kind == "b":

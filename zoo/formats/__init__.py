@@ -9,26 +9,32 @@ format                files                                                     
 ``csv``               ``*.csv`` and ``*.tsv`` with a column ``text``               yes    no
 ``jsonl``             ``*.jsonl``, ``*.ndjson``: objects with a ``text``           yes    no
 ``folder``            a folder of ``*.txt``, or of ``*.py`` for their statements   yes    no
+``arrays``            a folder ``*.arrays`` of ``*.npy``, mapped into memory       yes    yes
 ====================  ===========================================================  =====  =====
 
-Only ``npz`` holds all of a corpus. LDA-C and UCI hold words, counts and vocabulary: reading order, groups,
-segments and covariates are lost. Text files may be compressed (``*.gz``) for reading.
+Only ``npz`` and ``arrays`` hold all of a corpus. LDA-C and UCI hold words, counts and vocabulary: reading
+order, groups, segments and covariates are lost. Text files may be compressed (``*.gz``) for reading.
 """
 
 from collections.abc import Callable
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..corpus import Corpus, CorpusError
 from ..corpus.counts import to_counts
+from ..corpus.texts import Dropped
+from ..folders import checked_new, new_folder
 from .archive import read_npz, write_npz
+from .arrays import is_folder_of_arrays, read_arrays, write_arrays
+from .bags import Bags, write_bags
 from .bow import from_counts, from_gensim, to_gensim
-from .ldac import read_ldac, write_ldac
-from .plain import located
-from .sentences import sentence_a_line
-from .text import TextOptions, Texts, read_csv, read_folder, read_json_lines
-from .uci import read_uci, write_uci
+from .ldac import open_ldac, read_ldac, write_ldac
+from .plain import access_to, content_of, located
+from .spill import write_texts
+from .text import Documents, Reading, TextOptions, Texts, read_csv, read_folder, read_json_lines
+from .uci import open_uci, read_uci, write_uci
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
@@ -38,6 +44,7 @@ from_texts = Corpus.from_texts
 __all__ = [
     "TextOptions",
     "as_path",
+    "convert_corpus",
     "from_counts",
     "from_gensim",
     "from_texts",
@@ -51,21 +58,26 @@ __all__ = [
 
 
 class Format(NamedTuple):
-    """How a kind of file is recognised by its name, read and written; text is read as `read_text` says."""
+    """How a kind of file is recognised by its name, read and written.
+
+    Text is read as `read_text` says, and counts block by block as `open_bags` does.
+    """
 
     suffixes: tuple[str, ...]
     read: Callable[[Path], Corpus] | None = None
     write: Callable[[Corpus, Path], None] | None = None
-    read_text: Callable[[Path, TextOptions], Texts] | None = None
+    read_text: Callable[[Path, TextOptions], Documents] | None = None
+    open_bags: Callable[[Path], Bags] | None = None
 
 
 FORMATS = {
     "npz": Format((".npz",), read_npz, write_npz),
-    "ldac": Format((".ldac", ".dat"), read_ldac, write_ldac),
-    "uci": Format((".uci",), read_uci, write_uci),
+    "ldac": Format((".ldac", ".dat"), read_ldac, write_ldac, open_bags=open_ldac),
+    "uci": Format((".uci",), read_uci, write_uci, open_bags=open_uci),
     "csv": Format((".csv", ".tsv"), read_text=read_csv),
     "jsonl": Format((".jsonl", ".ndjson"), read_text=read_json_lines),
     "folder": Format((), read_text=read_folder),
+    "arrays": Format((".arrays",), read_arrays, write_arrays),
 }
 
 
@@ -81,7 +93,7 @@ def read_corpus(
     Parameters
     ----------
     path : path
-    format : {"npz", "ldac", "uci", "csv", "jsonl", "folder"}, optional
+    format : {"npz", "ldac", "uci", "csv", "jsonl", "folder", "arrays"}, optional
         Found from the name where it is not given.
     vectorizer : sklearn.feature_extraction.text.CountVectorizer, optional
         For text: splits it into tokens and chooses the vocabulary; a copy is fitted. The default is that of
@@ -128,23 +140,67 @@ def read_texts(
     CorpusError
         The file holds no text, or is not as it should be.
     """
-    path = as_path(path)
-    chosen = _chosen(path, format)
-    if chosen.read_text is None:
+    reading = _reading(as_path(path), format, options or TextOptions())
+    documents = list(reading)
+    in_sentences = any(document.in_sentences for document in documents)
+    return [document.text for document in documents], reading.fields | (
+        {"sentences": True} if in_sentences else {}
+    )
+
+
+def _reading(path: Path, format: str | None, options: TextOptions) -> Reading:
+    read_text = _chosen(path, format).read_text
+    if read_text is None:
         raise CorpusError(f"{path}: expected text, found counts")
-    options = options or TextOptions()
-    texts, fields = chosen.read_text(path, options)
-    if options.sentences == "none" or "sentences" in fields:
-        return texts, fields
-    names = fields["covariates"].get("file", [f"document {d + 1}" for d in range(len(texts))])
-    return [_in_sentences(*pair, options) for pair in zip(texts, names, strict=True)], fields | {
-        "sentences": True
-    }
+    return Reading(read_text(path, options), options)
 
 
-def _in_sentences(text: str, name: str, options: TextOptions) -> str:
-    with located(Path(name)):
-        return sentence_a_line(text, options.sentences)
+def convert_corpus(
+    source: str | PathLike[str],
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    options: TextOptions | None = None,
+) -> Dropped | None:
+    """Write a corpus to a new folder of arrays, reading text, LDA-C and UCI bit by bit.
+
+    The arrays are those of the corpus that `read_corpus` reads. In memory are a few numbers a document, what
+    is known of documents beside their words, the different words of texts, and a block of the file.
+
+    Parameters
+    ----------
+    source : path
+        What `read_corpus` takes.
+    path : path
+        The folder. Half-written it has another name, and nothing is left of it if this fails.
+    format : str, optional
+        Of `source`.
+    options : TextOptions, optional
+        For text.
+
+    Returns
+    -------
+    Dropped or None
+        What became of the words of texts; None for counts.
+
+    Raises
+    ------
+    CorpusError
+        As `read_corpus` does; or there is something at `path`, or it cannot be written.
+    """
+    source, path = as_path(source), as_path(path)
+    with located(path):
+        checked_new(path)
+    with located(source):
+        chosen = _chosen(source, format)
+    if chosen.open_bags is None and chosen.read_text is None:
+        write_corpus(read_corpus(source, format=format), path, format="arrays")
+        return None
+    with access_to(path), new_folder(path) as folder, content_of(source):
+        if chosen.open_bags is not None:
+            return write_bags(partial(chosen.open_bags, source), folder)
+        options = options or TextOptions()
+        return write_texts(_reading(source, format, options), options.vectorizer(), folder)
 
 
 def is_text(path: str | PathLike[str], format: str | None = None) -> bool:
@@ -160,7 +216,7 @@ def write_corpus(corpus: Corpus, path: str | PathLike[str], *, format: str | Non
     corpus : Corpus
     path : path
         For LDA-C and UCI the vocabulary goes into a second file beside it.
-    format : {"npz", "ldac", "uci"}, optional
+    format : {"npz", "ldac", "uci", "arrays"}, optional
         Found from the name where it is not given.
 
     Raises
@@ -196,7 +252,7 @@ def _format_of(path: Path, format: str | None) -> str:
             raise CorpusError(f"format: expected one of {', '.join(FORMATS)}, found {format!r}")
         return format
     if path.is_dir():
-        return "folder"
+        return "arrays" if is_folder_of_arrays(path) else "folder"
     if path.name.startswith("docword."):
         return "uci"
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()

@@ -49,16 +49,12 @@ def read_npz(path: Path) -> Corpus:
     for name in REQUIRED:
         if name not in arrays:
             raise CorpusError(f"expected arrays {', '.join(REQUIRED)}; {name} is missing")
-    return Corpus(**_fields(arrays))
+    return Corpus(**fields_of(arrays))
 
 
 def write_npz(corpus: Corpus, path: Path) -> None:
     """Write all of a corpus; the same corpus makes the same bytes."""
-    arrays = _arrays(corpus)
-    if _fields(arrays)["covariates"].keys() != corpus.covariates.keys():
-        raise CorpusError(
-            f"covariates: expected names that differ from the archive's own ({', '.join(arrays)})"
-        )
+    arrays = arrays_of(corpus)
     with replace_on_success(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy")
@@ -78,14 +74,14 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
                 with archive.open(name) as file:
                     arrays[name.removesuffix(".npy")] = np.lib.format.read_array(file, allow_pickle=False)
     except DAMAGE as error:
-        raise CorpusError(f"{name}: expected an array of numbers or text: {_reason(error)}") from None
+        raise CorpusError(f"{name}: expected an array of numbers or text: {reason(error)}") from None
     return arrays
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Say in one line why an array cannot be read."""
-    reason = str(error).split("\n")[0] or type(error).__name__
-    return "it holds a pickle, which may run code when it is read" if "allow_pickle" in reason else reason
+    said = str(error).split("\n")[0] or type(error).__name__
+    return "it holds a pickle, which may run code when it is read" if "allow_pickle" in said else said
 
 
 def read_sparse(path: Path) -> Any:
@@ -114,10 +110,10 @@ def _sparse_matrix(arrays: dict[str, np.ndarray]) -> Any:
     except CorpusError as error:
         raise CorpusError(f"expected a sparse matrix of scipy.sparse.save_npz: {error}") from None
     except DAMAGE as error:
-        raise CorpusError(f"expected a sparse matrix of scipy.sparse.save_npz: {_reason(error)}") from None
+        raise CorpusError(f"expected a sparse matrix of scipy.sparse.save_npz: {reason(error)}") from None
 
 
-def _fields(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def fields_of(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Fields of the corpus that an archive holds."""
     fields: dict[str, Any] = {
         "words": arrays["words"],
@@ -151,8 +147,14 @@ def _associations(others: dict[str, np.ndarray], n_words: int) -> Associations:
     )
 
 
-def _arrays(corpus: Corpus) -> dict[str, np.ndarray]:
-    """Arrays of the archive that holds a corpus."""
+def arrays_of(corpus: Corpus) -> dict[str, np.ndarray]:
+    """Arrays that hold a corpus, by the names that they have in files.
+
+    Raises
+    ------
+    CorpusError
+        A covariate has the name of another array.
+    """
     arrays: dict[str, np.ndarray] = {
         "words": corpus.words,
         "doc_ptr": corpus.doc_ptr,
@@ -169,4 +171,9 @@ def _arrays(corpus: Corpus) -> dict[str, np.ndarray]:
         else:
             arrays[f"{name}_ptr"] = values.indptr.astype(np.int64)
             arrays[f"{name}_ids"] = values.indices.astype(np.int32)
-    return arrays | {f"{name}_names": names for name, names in corpus.covariate_names.items()}
+    arrays |= {f"{name}_names": names for name, names in corpus.covariate_names.items()}
+    if fields_of(arrays)["covariates"].keys() != corpus.covariates.keys():
+        raise CorpusError(
+            f"covariates: expected names that differ from the archive's own ({', '.join(arrays)})"
+        )
+    return arrays

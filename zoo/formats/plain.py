@@ -1,5 +1,6 @@
 """Plain text on disk: bytes to str, rows of numbers, and vocabularies, one word a line."""
 
+import codecs
 import gzip
 import re
 import zlib
@@ -13,35 +14,91 @@ from ..corpus import CorpusError
 from ..files import replace_on_success
 from ..memory import TooLarge
 
+BLOCK = 2**22
+"""Bytes of a file that are read at once."""
+
 
 @contextmanager
 def located(path: Path) -> Iterator[None]:
     """Begin every message with the file that it is about, and say in one line what the system refuses."""
+    with access_to(path), content_of(path):
+        yield
+
+
+@contextmanager
+def content_of(path: Path) -> Iterator[None]:
+    """Begin messages about what is in a file with its name."""
     try:
         yield
     except (CorpusError, TooLarge) as error:
         message = str(error).replace("\n", " ")  # of a name inside a damaged archive, say
         raise CorpusError(f"{path}: {message}") from None
+
+
+@contextmanager
+def access_to(path: Path) -> Iterator[None]:
+    """Say in one line, with the name of the file, what the system refuses."""
+    try:
+        yield
     except OSError as error:
         raise CorpusError(f"{path}: {error.strerror or error}") from None
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """Read text, perhaps compressed, with a byte order mark or not; lines end in a line feed."""
-    data = path.read_bytes()
-    if path.suffix == ".gz":
-        try:
-            data = gzip.decompress(data)
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise CorpusError("expected a whole gzip file, found one that is damaged or cut off") from None
+    return "".join(text for _, text in text_blocks(path, encoding))
+
+
+def text_blocks(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Read text as `read_text` does, in blocks of whole lines, each with the number of its first line.
+
+    No block ends in an empty line, unless it is the last.
+    """
+    line, pending = 1, ""
+    for text in _decoded(path, encoding):
+        pending += text
+        filled = len(pending[: pending.rfind("\n") + 1].rstrip())
+        if filled:
+            end = pending.index("\n", filled) + 1
+            block, pending = pending[:end].replace("\r\n", "\n"), pending[end:]
+            yield line, block
+            line += block.count("\n")
+    yield line, pending.replace("\r\n", "\n")
+
+
+def _decoded(path: Path, encoding: str) -> Iterator[str]:
+    """Text of a file, piece by piece, without its byte order mark."""
     try:
-        return data.decode(encoding).removeprefix("\ufeff").replace("\r\n", "\n")
+        "a".encode(encoding)  # refuses codecs that are no encodings of text, such as hex
+        decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise CorpusError(f"encoding: expected one that Python knows, found {encoding!r}") from None
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        found = f"found byte {error.object[error.start]:#04x}"
-        raise CorpusError(f"line {line}: expected {encoding.upper()}, {found}") from None
+    n_lines, is_first = 0, True
+    for data in _bytes(path):
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            line = n_lines + error.object.count(b"\n", 0, error.start) + 1
+            found = f"found byte {error.object[error.start]:#04x}"
+            raise CorpusError(f"line {line}: expected {encoding.upper()}, {found}") from None
+        n_lines += text.count("\n")
+        if text:
+            yield text.removeprefix("\ufeff") if is_first else text
+            is_first = False
+
+
+def _bytes(path: Path) -> Iterator[bytes]:
+    """Bytes of a file, perhaps compressed; the last piece is empty."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            data = None
+            while data != b"":
+                data = file.read(BLOCK)
+                yield data
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise CorpusError("expected a whole gzip file, found one that is damaged or cut off") from None
+    except OSError as error:  # which is not to be taken for one of a file that is written meanwhile
+        raise CorpusError(error.strerror or str(error)) from None
 
 
 def read_numbers(body: str, row: str, expected: str, first_line: int = 1) -> np.ndarray:

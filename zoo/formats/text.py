@@ -3,18 +3,22 @@
 import csv
 import io
 import json
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..corpus import CorpusError
-from .plain import located, read_text
-from .sentences import as_lines, check_sentences
+from .plain import located, read_text, text_blocks
+from .sentences import as_lines, check_sentences, sentence_a_line
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
+
+LONGEST_CELL = 2**31 - 1
+"""Characters of a cell of CSV."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,61 @@ type Texts = tuple[list[str], dict[str, Any]]
 """Texts, one a document, and other arguments of `Corpus.from_texts`."""
 
 
-def read_folder(path: Path, options: TextOptions) -> Texts:
+class Document(NamedTuple):
+    """Text of a document.
+
+    Attributes
+    ----------
+    text : str
+    name : str
+        For messages.
+    in_sentences : bool
+        Whether each line is a sentence.
+    """
+
+    text: str
+    name: str
+    in_sentences: bool = False
+
+
+type Documents = Generator[Document, None, dict[str, Any]]
+"""Documents one by one; returns what else the file says of them, as arguments of `Corpus`."""
+
+
+class Reading:
+    """Documents of a file or folder, one by one; can be gone through once.
+
+    Where sentences are asked for, or given, each is a line of its text.
+
+    Parameters
+    ----------
+    documents : Documents
+    options : TextOptions
+
+    Attributes
+    ----------
+    fields : dict
+        What else the file says, as arguments of `Corpus`; there is something in it after the last document.
+    """
+
+    def __init__(self, documents: Documents, options: TextOptions):
+        self._documents, self._options = documents, options
+        self.fields: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[Document]:
+        for document in self._read():
+            if self._options.sentences == "none" or document.in_sentences:
+                yield document
+                continue
+            with located(Path(document.name)):
+                text = sentence_a_line(document.text, self._options.sentences)
+            yield Document(text, document.name, in_sentences=True)
+
+    def _read(self) -> Iterator[Document]:
+        self.fields = yield from self._documents
+
+
+def read_folder(path: Path, options: TextOptions) -> Documents:
     """Read a folder of ``*.txt``, each a document, in the order of their names.
 
     Where the files lie in sub-folders, the first sub-folder is the document's group. The covariate ``file``
@@ -93,40 +151,57 @@ def read_folder(path: Path, options: TextOptions) -> Texts:
     depths = {len(name.parts) > 1 for name in inner}
     if len(depths) > 1 and not is_source:
         raise CorpusError("expected all *.txt in sub-folders, one a group, or none; found both")
+    for name in inner:
+        yield Document(_read_entry(path / name, name, options.encoding), name.as_posix())
     fields: dict[str, Any] = {"covariates": {"file": [name.as_posix() for name in inner]}}
     if depths == {True} and not is_source:
         fields |= _groups([name.parts[0] for name in inner])
-    return [_read_entry(path / name, name, options.encoding) for name in inner], fields
+    return fields
 
 
-def read_csv(path: Path, options: TextOptions) -> Texts:
+def read_csv(path: Path, options: TextOptions) -> Documents:
     """Read a CSV file with a header: a column of text, perhaps ``group``; all others are covariates."""
     is_tabbed = path.name.lower().removesuffix(".gz").endswith(".tsv")
     delimiter = options.delimiter or ("\t" if is_tabbed else ",")
     if len(delimiter) != 1:
         raise CorpusError(f"delimiter: expected one character, found {delimiter!r}")
-    return _fields_of(_columns(read_text(path, options.encoding), delimiter), options.column, "line 1")
+    rows = _rows_of_csv(path, options.encoding, delimiter)
+    header = next(rows)
+    if options.column not in header:
+        raise _no_column("line 1", options.column, header)
+    place = header.index(options.column)
+    others: list[list[str]] = []
+    for row in rows:
+        yield Document(row.pop(place), f"document {len(others) + 1}")
+        others.append(row)
+    names = [name for name in header if name != options.column]
+    return _fields_of({name: [row[j] for row in others] for j, name in enumerate(names)})
 
 
-def read_json_lines(path: Path, options: TextOptions) -> Texts:
+def read_json_lines(path: Path, options: TextOptions) -> Documents:
     """Read JSON lines: an object a document, with its text, perhaps ``group``.
 
     Other keys that every line has, with text, numbers or truth values, are covariates. The text may be a list
     of sentences, in all lines or in none.
     """
-    rows, in_sentences = [], []
-    for number, line in enumerate(read_text(path, options.encoding).split("\n"), 1):
-        if line.strip():
-            row, is_list = _row_of_json(line, number, options.column)
+    rows: list[dict[str, Any]] = []
+    column, are_lists, have_text = options.column, None, True
+    for first, block in text_blocks(path, options.encoding):
+        for number, line in enumerate(block.split("\n"), first):
+            if not line.strip():
+                continue
+            row, is_list = _row_of_json(line, number, column)
+            if is_list is not (is_list if are_lists is None else are_lists):
+                raise CorpusError(f"{column}: expected a list of sentences in all lines, or text in all")
+            are_lists = is_list
+            have_text = have_text and column in row
+            yield Document(row.pop(column, ""), f"document {len(rows) + 1}", is_list)
             rows.append(row)
-            in_sentences.append(is_list)
-    if any(in_sentences) and not all(in_sentences):
-        raise CorpusError(f"{options.column}: expected a list of sentences in all lines, or text in all")
-    first = rows[0] if rows else {}
-    plain = [key for key in first if all(isinstance(row.get(key), str | int | float) for row in rows)]
-    columns = {key: [str(row[key]) for row in rows] for key in plain}
-    texts, fields = _fields_of(columns, options.column, "every line")
-    return texts, fields | ({"sentences": True} if all(in_sentences) else {})
+    first_row = rows[0] if rows else {}
+    plain = [key for key in first_row if all(isinstance(row.get(key), str | int | float) for row in rows)]
+    if not have_text:
+        raise _no_column("every line", column, plain)
+    return _fields_of({key: [str(row[key]) for row in rows] for key in plain})
 
 
 def _row_of_json(line: str, number: int, column: str) -> tuple[dict[str, Any], bool]:
@@ -145,13 +220,14 @@ def _row_of_json(line: str, number: int, column: str) -> tuple[dict[str, Any], b
     return row, False
 
 
-def _fields_of(columns: dict[str, list[str]], column: str, where: str) -> Texts:
-    """Texts, groups and covariates of named columns."""
-    if column not in columns:
-        raise CorpusError(f"{where}: expected a column {column!r}, found {', '.join(columns) or 'nothing'}")
-    texts = columns.pop(column)
+def _no_column(where: str, column: str, found: Iterable[str]) -> CorpusError:
+    return CorpusError(f"{where}: expected a column {column!r}, found {', '.join(found) or 'nothing'}")
+
+
+def _fields_of(columns: dict[str, list[str]]) -> dict[str, Any]:
+    """Return groups and covariates of named columns."""
     fields: dict[str, Any] = _groups(columns.pop("group")) if "group" in columns else {}
-    return texts, fields | {"covariates": {name: _typed(values) for name, values in columns.items()}}
+    return fields | {"covariates": {name: _typed(values) for name, values in columns.items()}}
 
 
 def _read_entry(path: Path, name: Path, encoding: str) -> str:
@@ -164,24 +240,26 @@ def _groups(names: list[str]) -> dict[str, np.ndarray]:
     return {"group": group, "group_names": group_names}
 
 
-def _columns(text: str, delimiter: str) -> dict[str, list[str]]:
-    """Cells of each column. Raises CorpusError for the first row that is not as the header says."""
-    usual_limit = csv.field_size_limit(max(len(text), 1))  # the default would refuse long documents
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+def _rows_of_csv(path: Path, encoding: str, delimiter: str) -> Iterator[list[str]]:
+    """Rows, the header first. Raises CorpusError for the first row that is not as the header says."""
+    blocks = text_blocks(path, encoding)
+    lines = (line for _, block in blocks for line in io.StringIO(block, newline=""))
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    usual_limit = csv.field_size_limit(LONGEST_CELL)  # the default would refuse long documents
     try:
         header = next(reader, [])
         if len(set(header)) < len(header):
             raise CorpusError("line 1: expected a different name for each column")
-        rows = []
+        yield list(header)
         for row in reader:
             if row and len(row) != len(header):
                 raise CorpusError(f"line {reader.line_num}: expected {len(header)} fields, found {len(row)}")
-            rows += [row] if row else []
+            if row:
+                yield row
     except csv.Error as error:
         raise CorpusError(f"line {reader.line_num}: expected CSV: {error}") from None
     finally:
         csv.field_size_limit(usual_limit)
-    return {name: [row[j] for row in rows] for j, name in enumerate(header)}
 
 
 def _typed(cells: list[str]) -> np.ndarray:

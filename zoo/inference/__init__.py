@@ -2,16 +2,21 @@
 
 from .backends import BACKENDS
 from .checkpoint import CheckpointError
+from .cluster import ClusterError, check_address, cluster_at
 from .fits import expected_size, load, rescue, save
 from .interrupt import held_signals
 from .results import ResultsError, corpus_of, latents_of, model_of
 from .sampling import check, sample
+from .streamed import stream
 
 __all__ = [
     "BACKENDS",
     "CheckpointError",
+    "ClusterError",
     "ResultsError",
     "check",
+    "check_address",
+    "cluster_at",
     "corpus_of",
     "expected_size",
     "held_signals",
@@ -21,4 +26,5 @@ __all__ = [
     "rescue",
     "sample",
     "save",
+    "stream",
 ]

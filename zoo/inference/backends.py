@@ -1,10 +1,14 @@
 """The back ends behind `sample`, and which arguments each of them takes."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..contract import Model, Variational
+from ..corpus import Corpus, CorpusError
+from ..corpus.counts import MOST_TOKENS
+from .needs import check_memory
 
 type Run = Callable[..., dict[str, Any]]
 """Runs a model's reference program; see `nuts.run`."""
@@ -83,7 +87,7 @@ def _load_stan() -> Run:
     return stan.run
 
 
-KERNEL_ARGUMENTS = frozenset({"variant", "checkpoint", "start", "until", "within"})
+KERNEL_ARGUMENTS = frozenset({"variant", "checkpoint", "start", "until", "within", "cluster"})
 
 # JAX and Stan are slow to load: only when they are used.
 BACKENDS: dict[str, Backend] = {
@@ -107,3 +111,40 @@ def backend_by_name(name: str) -> Backend:
     if name not in BACKENDS:
         raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, found {name!r}")
     return BACKENDS[name]
+
+
+def checked_backend(
+    model: Model,
+    corpus: Corpus,
+    name: str,
+    given: Mapping[str, Any],
+    *,
+    chains: int = 1,
+    resume: bool = False,
+) -> Backend:
+    """Find a back end, and check what does not depend on the model's own code.
+
+    Parameters
+    ----------
+    given : mapping
+        Arguments of `sample` that some back ends take; None for those that are not given.
+
+    Raises
+    ------
+    ValueError
+        With which `sample` refuses the arguments; `CorpusError` for a corpus without tokens.
+    """
+    engine, checkpoint = backend_by_name(name), given.get("checkpoint")
+    if chains < 1:
+        raise ValueError(f"chains: expected at least 1, found {chains}")
+    if corpus.n_tokens == 0:
+        raise CorpusError("expected a corpus with at least one token, found none")
+    if corpus.n_tokens > MOST_TOKENS:  # kernels number them by 32 bits
+        raise CorpusError(f"expected a corpus of at most {MOST_TOKENS:,} tokens, found {corpus.n_tokens:,}")
+    if checkpoint is not None and not os.fspath(checkpoint):
+        raise ValueError("checkpoint: expected the name of a folder, found an empty one")
+    if resume and checkpoint is None:
+        raise ValueError("resume: expected a checkpoint to go on from")
+    check_memory(model, corpus, name, given.get("variant"), given.get("truncation"))
+    engine.check(model, given)
+    return engine

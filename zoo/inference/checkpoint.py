@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import operator
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -84,6 +85,11 @@ def restore(kernel: Kernel, fresh: Any, arrays: Mapping[str, np.ndarray]) -> Any
     return state
 
 
+def refill(kernel: Kernel, fresh: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """State of a chain from arrays that `flatten` took out of one of the same run; nothing is checked."""
+    return unflatten(_grown(kernel, fresh, arrays)[0], arrays)
+
+
 def _grown(kernel: Kernel, fresh: Any, arrays: Mapping[str, np.ndarray]) -> tuple[Any, Any]:
     """Widen `fresh` as the chain did, as far as it fits into `arrays`; return it, and the next wider one.
 
@@ -117,7 +123,7 @@ def write_run(directory: Path, run: dict[str, Any], resume: bool) -> None:
         if any(directory.glob("chain-*.npz")):
             raise CheckpointError(f"{directory}: holds checkpoints, but no run.json that says of which run")
         with replace_on_success(path) as temporary:
-            temporary.write_text(json.dumps(run, indent=1), encoding="utf-8")
+            temporary.write_text(json.dumps(run, indent=1, default=operator.index), encoding="utf-8")
         return
     if not resume:
         raise CheckpointError(

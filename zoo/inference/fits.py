@@ -1,4 +1,4 @@
-"""Fits as files: netCDF with a seal after it, by which damage is told from a fit."""
+"""Fits on disk: netCDF, with a seal after it by which damage is told from a fit, and folders of Zarr."""
 
 import hashlib
 import os
@@ -6,6 +6,7 @@ import tempfile
 import warnings
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import h5py
 import xarray as xr
@@ -15,10 +16,16 @@ from ..files import replace_on_success
 from ..memory import TooLarge, require_memory
 from .results import ResultsError
 from .schema import check_fit
+from .store import zarr_library
 
 SEAL = b"\nbnpzoo sha256 "
 """Stands after the last byte of HDF5, which does not look there, and before the digest of all these bytes."""
 
+SUFFIXES = (".nc", ".zarr")
+"""Of the names of fits, where a name can be that of something else."""
+
+_NETCDF: dict[str, Any] = {"engine": "h5netcdf"}
+_ZARR: dict[str, Any] = {"engine": "zarr", "consolidated": False}
 _SEAL_SIZE = len(SEAL) + 64 + 1
 _CHUNK = 2**20
 
@@ -70,18 +77,21 @@ def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> in
 
 
 def load(path: str | PathLike[str]) -> xr.DataTree:
-    """Read what `save` wrote, into memory.
+    """Read a fit into memory: what `save` wrote, or a folder that `bnpzoo.zoo.inference.stream` wrote.
 
     A fit that another program has written again has no seal; what it holds is checked all the same.
 
     Raises
     ------
+    ImportError
+        Zarr is not installed, which a folder needs.
     ResultsError
-        There is no such file, it is damaged, or it holds no fit of a bnpzoo model.
+        There is nothing there, it is damaged, holds no fit of a bnpzoo model, or does not fit into memory.
     """
     path = _as_path(path)
     try:
-        _check_seal(path)
+        if not path.is_dir():
+            _check_seal(path)
         tree = _read(path)
         check_fit(tree)
     except (ResultsError, TooLarge) as error:
@@ -94,16 +104,20 @@ def load(path: str | PathLike[str]) -> xr.DataTree:
 
 
 def _read(path: Path) -> xr.DataTree:
+    form, how = ("Zarr", _ZARR) if path.is_dir() else ("netCDF", _NETCDF)
+    if how is _ZARR:
+        zarr_library()  # raises where it is missing
     try:
-        with h5py.File(path) as file:  # where this fails, h5netcdf leaves a half-made object behind
-            file.attrs.get("_nc3_strict")
-        with warnings.catch_warnings(action="ignore"), xr.open_datatree(path, engine="h5netcdf") as tree:
+        if how is _NETCDF:
+            with h5py.File(path) as file:  # where this fails, h5netcdf leaves a half-made object behind
+                file.attrs.get("_nc3_strict")
+        with warnings.catch_warnings(action="ignore"), xr.open_datatree(path, **how) as tree:
             require_memory(sum(node.dataset.nbytes for node in tree.subtree), "the arrays of this fit")
             return tree.load()
     except TooLarge:
         raise
     except Exception as error:  # there is no telling what the libraries raise on bytes that are no fit
-        raise ResultsError(f"expected a fit as netCDF, found none: {_one_line(error)}") from None
+        raise ResultsError(f"expected a fit as {form}, found none: {_one_line(error)}") from None
 
 
 def _check_seal(path: Path) -> None:

@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -61,3 +62,10 @@ def held_signals() -> Iterator[Stop]:
     finally:
         for number, handler in held.items():
             signal.signal(number, handler)
+
+
+def stopped(checkpoint: str | Path | None, has_draws: bool) -> KeyboardInterrupt:
+    """Make the error of a run that was stopped and returns no draws; it says what is left."""
+    when = "before the last draw" if has_draws else "before the first draw"
+    kept = "nothing was kept" if checkpoint is None else f"the chains can be resumed from {checkpoint}"
+    return KeyboardInterrupt(f"stopped {when}; {kept}")

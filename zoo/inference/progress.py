@@ -1,7 +1,7 @@
 """Progress of a run, told apart from the sampling: a callback, and one that draws bars."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 from rich.console import Console
@@ -27,8 +27,15 @@ def silent(chain: int, done: int, total: int, note: str = "") -> None:
     """Report nothing."""
 
 
-def compiling() -> AbstractContextManager[object]:
-    """Say on the terminal that kernels are being compiled, which can take half a minute."""
+def displayed(progress: bool | Report, chains: int) -> AbstractContextManager[Report]:
+    """Show progress as `sample` is told to: on bars, by a callback or not at all."""
+    return bars(chains) if progress is True else nullcontext(progress or silent)
+
+
+def compiling(progress: bool | Report) -> AbstractContextManager[object]:
+    """Say on the terminal, where bars are shown, that kernels are compiled, which can take half a minute."""
+    if progress is not True:
+        return nullcontext()
     return Console(stderr=True).status("compiling the sampler, unless that was done before")
 
 

@@ -1,12 +1,13 @@
 """Draws as an ``xarray.DataTree`` in the conventions of ArviZ 1.x, and back."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from ..._version import __version__
 from ..contract import Latents, Model, Prior, Probes
 from ..corpus import Corpus
 from ..models import get
@@ -46,49 +47,74 @@ def assemble(
     stats : dict of array (chain, draw)
         Further sample statistics.
     attributes : dict
-        Of the root; None becomes "".
+        Of the root, as `attributes_of` takes them.
     """
     n_draws = min(len(record.seconds) for record in records)
     of_chains = [stacked(record.quantities[:n_draws]) for record in records]
-    posterior = {name: np.stack([chain[name] for chain in of_chains]) for name in of_chains[0]}
+    posterior = {name: np.stack([chain[name] for chain in of_chains]) for name in with_entries(of_chains[0])}
     sample_stats = {
         "seconds": np.array([record.seconds[:n_draws] for record in records]),
         "log_joint": posterior["log_joint"],
         "occupied_topics": posterior["n_topics"],
     } | {name: values[:, :n_draws] for name, values in stats.items()}
-    constant = constants_of(corpus) | {
-        "pairs": (("pair", "two"), probes.pairs),
-        "probed_documents": ("probed_document", probes.documents),
-        "cells": (("cell", "two"), probes.cells),
-    }
     tree = xr.DataTree.from_dict(
         {
             "posterior": _dataset(posterior, "draw", model),
-            **_warmup(records, model),
+            **warmup_of(records, model),
             "sample_stats": _dataset(sample_stats, "draw", model),
             "latents": _kept_dataset(records, n_draws, model),
-            "observed_data": xr.Dataset({"words": ("token", corpus.words)}),
-            "constant_data": xr.Dataset(constant),
+            **groups_of(corpus, probes),
         }
     )
-    tree.attrs = {name: "" if value is None else value for name, value in attributes.items()} | {
+    tree.attrs = attributes_of(model, corpus, attributes)
+    return tree
+
+
+def attributes_of(model: Model, corpus: Corpus, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes of the root: the model, the corpus, and how one was fitted to the other.
+
+    Parameters
+    ----------
+    given : mapping
+        Of the run, by name; what has no use in it may be None or left out.
+    """
+    names = dict.fromkeys(("variant", "truncation", "start", "until", "within"))
+    return {name: "" if value is None else value for name, value in (names | dict(given)).items()} | {
+        "bnpzoo_version": __version__,
         "model": model.card.id,
         "hyperparameters": json.dumps(describe(model)),
         "corpus_sha256": corpus.digest(),
         "has_groups": int(corpus.group is not None),
     }
-    return tree
 
 
-def _warmup(records: list[Record], model: Model) -> dict[str, xr.Dataset]:
+def groups_of(corpus: Corpus, probes: Probes) -> dict[str, xr.Dataset]:
+    """Return ``observed_data`` and ``constant_data``: the corpus, and the places that quantities look at."""
+    constant = constants_of(corpus) | {
+        "pairs": (("pair", "two"), probes.pairs),
+        "probed_documents": ("probed_document", probes.documents),
+        "cells": (("cell", "two"), probes.cells),
+    }
+    return {
+        "observed_data": xr.Dataset({"words": ("token", corpus.words)}),
+        "constant_data": xr.Dataset(constant),
+    }
+
+
+def warmup_of(records: list[Record], model: Model) -> dict[str, xr.Dataset]:
     """Group ``warmup_posterior``: global quantities in the tuning; the coordinate ``sweep`` says when."""
     traced = records[0].traced
     if not traced:
         return {}
     of_chains = [stacked(record.trace) for record in records]
-    arrays = {name: np.stack([chain[name] for chain in of_chains]) for name in of_chains[0]}
+    arrays = {name: np.stack([chain[name] for chain in of_chains]) for name in with_entries(of_chains[0])}
     dataset = _dataset(arrays, "draw", model).assign_coords(sweep=("draw", np.array(traced)))
     return {"warmup_posterior": dataset}
+
+
+def with_entries(quantities: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Those of quantities (n, …) that have any in a draw: ArviZ has no picture of none."""
+    return {name: values for name, values in quantities.items() if 0 not in values.shape[1:]}
 
 
 def _dataset(arrays: dict[str, np.ndarray], draw: str, model: Model) -> xr.Dataset:
@@ -97,8 +123,9 @@ def _dataset(arrays: dict[str, np.ndarray], draw: str, model: Model) -> xr.Datas
         name: (["chain", draw, *dimensions.get(name, ())[: values.ndim - 2]], values)
         for name, values in arrays.items()
     }
-    shape = next(iter(arrays.values())).shape if arrays else (0, 0)
-    return xr.Dataset(variables, coords={"chain": np.arange(shape[0]), draw: np.arange(shape[1])})
+    dataset = xr.Dataset(variables)
+    numbered = dataset.sizes if draw == "draw" else ("chain", draw)  # ArviZ asks for those of all axes
+    return dataset.assign_coords({axis: np.arange(dataset.sizes.get(axis, 0)) for axis in numbered})
 
 
 def _kept_dataset(records: list[Record], n_draws: int, model: Model) -> xr.Dataset:

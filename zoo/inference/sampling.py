@@ -1,33 +1,31 @@
 """`sample`: one entry to all back ends."""
 
-import os
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 import xarray as xr
 
-from ..._version import __version__
 from ..contract import Model, Probes
-from ..corpus import Corpus, CorpusError
+from ..corpus import Corpus
 from . import variational
-from .backends import Backend, Run, backend_by_name
+from .backends import Run, checked_backend
 from .chain import Chain
-from .checkpoint import write_run
-from .interrupt import Stop, held_signals
+from .interrupt import held_signals, stopped
+from .kernel_chains import run_chains
 from .needs import check_memory
-from .progress import Report, bars, compiling, silent
+from .progress import Report, displayed
 from .record import Record
-from .results import assemble, describe
-from .rounds import Halt, Target, common_draws, run_rounds
+from .remote import RemoteChain, made_by
+from .results import assemble
+from .rounds import Target, common_draws
 from .schedule import Schedule
-from .starts import Start, StartingPoint, starting_points
+from .starts import Start, starting_points
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 LARGEST_TREE = 2**10 - 1
 """Steps of a trajectory of NUTS that its largest tree cuts off, in both reference back ends."""
@@ -50,6 +48,7 @@ def sample(
     truncation: int | None = None,
     keep: int = 10,
     workers: int | None = None,
+    cluster: "str | Client | None" = None,
     progress: bool | Report = False,
     checkpoint: str | Path | None = None,
     resume: bool = False,
@@ -95,6 +94,12 @@ def sample(
         Draws a chain whose latent variables are kept, evenly spread.
     workers : int, optional
         Threads that kernels' chains run in; as many as cores by default. Does not change the draws.
+    cluster : str or distributed.Client, optional
+        Of Dask, which kernels' chains run on instead, to the same draws: ``tcp://HOST:PORT`` of a scheduler,
+        or the file that it has written; or ``local:N``: a cluster of N processes on this machine, by default
+        one a core, which is closed at the end. A chain runs in pieces of some seconds, each made by whichever
+        worker is free; when one is lost, another makes its piece. Checkpoints are written here. In a script
+        a local cluster needs ``if __name__ == "__main__":``, as all that starts processes in Python does.
     progress : bool or callable
         True draws bars on standard error; a callable is called as `Report` says.
     checkpoint : path, optional
@@ -118,6 +123,10 @@ def sample(
 
     Raises
     ------
+    ClusterError
+        There is no such cluster, or it has no workers or other software, or is lost.
+    ImportError
+        A library is not installed that a back end or a cluster needs.
     KeyboardInterrupt
         After Ctrl-C or SIGTERM before the first draw, or unless `partial`; says what was kept.
     ValueError
@@ -126,68 +135,52 @@ def sample(
     """
     corpus = Corpus.of(corpus)
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
-    engine = _checked(model, corpus, backend, given | {"until": until, "within": within}, resume)
-    if chains < 1:
-        raise ValueError(f"chains: expected at least 1, found {chains}")
+    given |= {"until": until, "within": within, "cluster": cluster}
+    engine = checked_backend(model, corpus, backend, given, chains=chains, resume=resume)
     target = Target(until, within)
     schedule = Schedule(tune, draws, thin, keep, target.is_open)
     check_memory(model, corpus, backend, variant, truncation, chains, schedule)
     probes = Probes.of(corpus)
     started = time.perf_counter()
-    display = bars(chains) if progress is True else nullcontext(progress or silent)
+    stats: dict[str, np.ndarray] = {}
     if engine.is_approximate:
-        with held_signals() as stop, display as report:
+        with held_signals() as stop, displayed(progress, chains) as report:
             records, stats, variant, version = variational.run(
                 model, corpus, probes, schedule, variant, chains, seed, truncation or 0, stop, report
             )
-        compile_seconds, started_at = 0.0, ""
+        of_run = {"variant": variant, "backend_version": version, "compile_seconds": 0.0}
         interrupted = stop.asked
     elif engine.load_run is None:
-        variant = variant or next(iter(model.kernels))
-        directory = None if checkpoint is None else Path(checkpoint)
-        points = starting_points(start, model, corpus)
-        with compiling() if progress is True else nullcontext():
-            compile_seconds = _compile(model, corpus, variant)
-        with held_signals() as stop:
-            runners = _chains(
-                model, corpus, probes, schedule, variant, chains, seed, points, directory, resume, paranoid
-            )
-            n_threads = min(chains, workers or os.cpu_count() or 1)
-            with display as report:
-                halt = Halt(stop, within)
-                run_rounds(
-                    runners, schedule, target, halt, report,
-                    lambda noted, goal: _in_threads(runners, n_threads, stop, halt, noted, goal),
-                )  # fmt: skip
+        with (
+            held_signals(),
+            made_by(cluster, Chain, RemoteChain, model, corpus, probes, schedule, variant, paranoid) as make,
+        ):
+            runners, of_run, is_stopped = run_chains(
+                model, corpus, probes, schedule, target, variant=variant, chains=chains, seed=seed,
+                start=start, workers=workers if cluster is None else chains, progress=progress,
+                checkpoint=checkpoint, resume=resume, make=make,
+            )  # fmt: skip
         records, tune, thin = common_draws(runners, schedule)
-        started_at = ",".join(point.name for point in points)
-        interrupted = stop.asked if schedule.is_open else _is_short(records, chains, draws)
-        stats: dict[str, np.ndarray] = {}
-        version = f"numba {numba.__version__}"
+        interrupted = is_stopped if schedule.is_open else _is_short(records, chains, draws)
     else:
-        with held_signals(), display as report:
-            records, stats, version, compile_seconds = _reference(
+        with held_signals(), displayed(progress, chains) as report:
+            records, stats, of_run = _reference(
                 model, corpus, probes, schedule, engine.load_run(), chains, seed, truncation or 0, report
             )
         records = [record for record in records if record.seconds]
-        interrupted, started_at = _is_short(records, chains, draws), ""
+        interrupted = _is_short(records, chains, draws)
     if not records or (interrupted and not partial):
-        raise KeyboardInterrupt(_stopped(checkpoint, records))
-    attributes = {
-        "variant": variant,
+        raise stopped(checkpoint, bool(records))
+    attributes = of_run | {
         "backend": backend,
-        "backend_version": version,
-        "bnpzoo_version": __version__,
         "seed": seed,
         "tune": tune,
         "thin": thin,
         "truncation": truncation,
         "interrupted": int(interrupted),
-        "start": started_at,
         "until": until,
         "within": within,
-        "wall_seconds": time.perf_counter() - started - compile_seconds,
-        "compile_seconds": compile_seconds,
+        "wall_seconds": time.perf_counter() - started - of_run["compile_seconds"],
     }
     return assemble(model, corpus, probes, records, stats, attributes)
 
@@ -207,7 +200,8 @@ def check(
 ) -> None:
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
-    engine = _checked(model, corpus, backend, given | {"until": until, "within": within}, resume)
+    given |= {"until": until, "within": within}
+    engine = checked_backend(model, corpus, backend, given, resume=resume)
     Target(until, within)
     if engine.is_approximate:
         model.require_variational()
@@ -218,101 +212,9 @@ def check(
         model.require_reference().numpyro(corpus, truncation or 0)
 
 
-def _checked(
-    model: Model,
-    corpus: Corpus,
-    backend: str,
-    given: dict[str, Any],
-    resume: bool,
-) -> Backend:
-    """Check what does not depend on the model's own code; return the back end.
-
-    Parameters
-    ----------
-    given : dict
-        Arguments of `sample` that some back ends take; None for those that are not given.
-    """
-    engine, checkpoint = backend_by_name(backend), given["checkpoint"]
-    if corpus.n_tokens == 0:
-        raise CorpusError("expected a corpus with at least one token, found none")
-    if checkpoint is not None and not os.fspath(checkpoint):
-        raise ValueError("checkpoint: expected the name of a folder, found an empty one")
-    if resume and checkpoint is None:
-        raise ValueError("resume: expected a checkpoint to go on from")
-    check_memory(model, corpus, backend, given["variant"], given["truncation"])
-    engine.check(model, given)
-    return engine
-
-
-def _compile(model: Model, corpus: Corpus, variant: str) -> float:
-    """Sweep one document, so that no chain's time has the compiling of its kernel in it; return seconds."""
-    started = time.perf_counter()
-    kernel, rng = model.kernel(variant), np.random.Generator(np.random.PCG64(0))
-    document = corpus.take([np.argmax(corpus.doc_lengths > 0)])
-    kernel.step(rng, kernel.load(model.initial_latents(document, rng), document, model))
-    return time.perf_counter() - started
-
-
-def _chains(
-    model: Model,
-    corpus: Corpus,
-    probes: Probes,
-    schedule: Schedule,
-    variant: str,
-    chains: int,
-    seed: int,
-    points: list[StartingPoint],
-    directory: Path | None,
-    resume: bool,
-    paranoid: bool,
-) -> list[Chain]:
-    """Chains of a kernel, fresh or from their checkpoints in `directory`."""
-    kernel = model.kernel(variant)
-    if directory is not None:
-        run = {
-            "bnpzoo": __version__,
-            "model": model.card.id,
-            "hyperparameters": describe(model),
-            "variant": variant,
-            "corpus_sha256": corpus.digest(),
-            "seed": seed,
-            "chains": chains,
-            "start": [point.name for point in points],
-            "schedule": asdict(schedule),
-        }
-        write_run(directory, run, resume)
-    return [
-        Chain(
-            number, model, corpus, kernel, probes, schedule, np.random.Generator(np.random.PCG64(child)),
-            points[number % len(points)],
-            None if directory is None else directory / f"chain-{number}.npz", paranoid,
-        )
-        for number, child in enumerate(np.random.SeedSequence(seed).spawn(chains))
-    ]  # fmt: skip
-
-
 def _is_short(records: list[Record], chains: int, draws: int) -> bool:
     """Whether chains or draws are missing."""
     return len(records) < chains or any(len(record.seconds) < draws for record in records)
-
-
-def _in_threads(chains: list[Chain], workers: int, stop: Stop, halt: Halt, report: Report, goal: int) -> None:
-    """Run `chains` to a goal; where it is time to stop, or one of them fails, let each finish its sweep."""
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(chain.run, halt, report, goal) for chain in chains]
-        # Signals are heard between two waits; one without a timeout would not end on every platform.
-        while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
-            if any(future.done() and future.exception() for future in futures):
-                stop.asked = True
-    for future in futures:
-        future.result()
-
-
-def _stopped(checkpoint: str | Path | None, records: list[Record]) -> str:
-    """Say what is left of a run that was stopped and returns no draws."""
-    when = "before the last draw" if records else "before the first draw"
-    kept = "nothing was kept" if checkpoint is None else f"the chains can be resumed from {checkpoint}"
-    return f"stopped {when}; {kept}"
 
 
 def _reference(
@@ -325,7 +227,7 @@ def _reference(
     seed: int,
     truncation: int,
     report: Report,
-) -> tuple[list[Record], dict[str, np.ndarray], str, float]:
+) -> tuple[list[Record], dict[str, np.ndarray], dict[str, Any]]:
     """Run a reference program; draw topics given its parameters, so that all back ends share quantities.
 
     A run that was stopped has fewer chains or draws.
@@ -334,15 +236,15 @@ def _reference(
     -------
     records : list of Record
     stats : dict of array (chain, draw)
-    version : str
-    compile_seconds : float
+    attributes : dict
+        Of the root, that the program alone knows.
     """
     try:
         result = run(
             model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
         )
     except KeyboardInterrupt:  # before the first draw
-        return [], {}, "", 0.0
+        return [], {}, {}
     reference = model.require_reference()
     records = []
     for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(len(result["seconds"]))):
@@ -359,4 +261,4 @@ def _reference(
         records.append(record)
     stats = {name: values[:, schedule.thin - 1 :: schedule.thin] for name, values in result["stats"].items()}
     stats["reached_max_treedepth"] = stats["n_steps"] >= LARGEST_TREE
-    return records, stats, result["backend_version"], result["compile_seconds"]
+    return records, stats, {name: result[name] for name in ("backend_version", "compile_seconds")}

@@ -24,6 +24,9 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = {
 }
 """Test quantities of every model, and their axes beside chain and draw."""
 
+SIGNED = ("intercept", "coefficient")
+"""Latents that can be negative, beside hyperparameters and those that are logarithms by their name."""
+
 
 def _is_digest(value: Any) -> bool:
     return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
@@ -145,6 +148,8 @@ def _check_draws(tree: xr.DataTree, model: Model, start: Latents, probes: Probes
         if posterior[name].shape[2:] != tuple(sizes[dim] for dim in dims):
             raise ResultsError(f"posterior: {name}: expected one for each of the corpus' probes")
     for name in model.sampled():
+        if np.size(start[name]) == 0:
+            continue
         dims = model.dimensions.get(name, ())[: np.ndim(start[name])]
         if CHANGING & set(dims):
             _variable("posterior", posterior, f"mean_log_{name}", ("chain", "draw"), "f")
@@ -231,6 +236,8 @@ def _check_values(latents: Latents, model: Model, corpus: Corpus) -> None:
             sound = (value >= least) & (value <= most)
         elif name.startswith("log_"):
             sound = value < np.inf  # not for NaN
+        elif name in SIGNED:
+            sound = np.isfinite(value)
         else:
             sound = np.isfinite(value) & ((value >= 0) | (name in model.hyperparameters()))
         if np.size(value) and not np.all(sound):

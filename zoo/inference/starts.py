@@ -9,13 +9,14 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from ..contract import Latents, Model
 from ..corpus import Corpus
-from .fits import load
+from .fits import SUFFIXES, load
 from .results import corpus_of, latents_of, model_of
 
 type Start = str | PathLike[str] | xr.DataTree
@@ -85,7 +86,7 @@ def _starting_point(start: Start, model: Model, corpus: Corpus) -> StartingPoint
             )
         k = int(n_topics)
         return _at(text, lambda rng: rng.integers(k, size=corpus.n_tokens), model, corpus)
-    if not text.endswith(".nc"):
+    if Path(text).suffix not in SUFFIXES:
         raise ValueError(f"start: expected {EXPECTED}, found {text!r}")
     return _warm(load(text), text, model, corpus)
 

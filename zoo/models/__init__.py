@@ -22,7 +22,9 @@ from .dmr import Dmr as Dmr
 from .author_topic import AuthorTopic as AuthorTopic
 from .dp_mrm import DpMrm as DpMrm
 from .slda import Slda as Slda
+from .medlda import Medlda as Medlda
 from .pfa import Pfa as Pfa
+from .bgg import Bgg as Bgg
 from .metalda import Metalda as Metalda
 from .gbn import Gbn as Gbn
 from .sparse_transfer import SparseTransfer as SparseTransfer

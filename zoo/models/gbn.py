@@ -26,11 +26,14 @@ from ..contract import (
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.lda.family import FiniteFamily
+from ..families.pitman_yor.topics import PitmanYor
 from ..families.poisson import layered, reference
-from ..families.poisson.family import PoissonFamily
+from ..families.poisson.family import OfDocumentProbabilities
 from ..families.poisson.lengths import highest_log_lengths
 from ..families.poisson.marginal import SimulatedLaw
 from ..families.poisson.predictive import LayeredPredictive, frozen_under
+from ..families.poisson.samplers import PRUNED
+from ..families.topics import Sampler
 from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 
@@ -39,7 +42,7 @@ DRAWS, DRAWS_OF_MANY = 400_000, 10_000
 
 
 @dataclass(frozen=True)
-class Gbn(PoissonFamily, FiniteFamily):
+class Gbn(OfDocumentProbabilities, FiniteFamily):
     """Topics of documents come from a few more general ones, and these from more general ones still.
 
     Latents: ``z`` (N,); ``theta`` (S - 1, D, K), rates of layers 2 to S; ``link`` (S - 1, K, K), for each
@@ -107,7 +110,7 @@ class Gbn(PoissonFamily, FiniteFamily):
             "The authors' code draws r before p and the c of the documents, which then see a theta that was "
             "drawn with another r: wrong for two layers or more. Here p and c come first.",
             "Layers are sampled together, all with K topics; none is trained before another, and no topic is "
-            "pruned. Both change the law of the code's samples.",
+            "pruned but by the variant `pruned`. Both change the law of the code's samples.",
             "In the supplement of Zhao, Du, Buntine and Zhou (2018), Equation 17, c of the highest layer has "
             "the index j for the document d, and T + 1 for S + 1.",
         ),
@@ -118,6 +121,7 @@ class Gbn(PoissonFamily, FiniteFamily):
         "theta", "rates", "link", "rate", "root", "mass", "gamma", "c",
     )  # fmt: skip
     stan_program: ClassVar[str] = "gbn"
+    not_exact: ClassVar[tuple[str, ...]] = ("pruned",)
 
     gamma: Hyperparameter = setting(
         Gamma(0.01, 0.01), fixed=2.1, prior=Gamma(6.0, 2.0), reference=2.2, benchmark=1.5
@@ -151,6 +155,13 @@ class Gbn(PoissonFamily, FiniteFamily):
             "mean_log_rate": ("theta_layer",),
             "mean_log_theta": ("theta_layer",),
         }
+
+    @property
+    @override
+    def samplers(self) -> Mapping[str, Sampler]:
+        """See `TwoSidedModel.samplers`; not over Pitman-Yor topics one that prunes, as the authors do."""
+        own = {} if isinstance(self.topics, PitmanYor) else {"pruned": PRUNED}
+        return {**super().samplers, **own}
 
     @property
     @override

@@ -17,8 +17,10 @@ from ..families.belief_network.topics import BeliefNetwork
 from ..families.collapsed import prior_arrays
 from ..families.hdp.sticks import GrowingSticks, seat_tokens
 from ..families.poisson import marginal, reference
-from ..families.poisson.family import PoissonFamily, draw_log_mass
+from ..families.poisson.family import OfDocumentProbabilities, draw_log_mass
 from ..families.poisson.lengths import highest_log_lengths
+from ..families.poisson.samplers import MALLET
+from ..families.topics import Dirichlet, Sampler
 from ..settings import setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 from ..toolbox.enumeration import restricted_growth_strings
@@ -29,7 +31,7 @@ ROOM = 64
 
 
 @dataclass(frozen=True)
-class Pfa(PoissonFamily):
+class Pfa(OfDocumentProbabilities):
     """Counts of words as sums of Poisson variables, one a topic, whose rates are gamma variables.
 
     Latents: ``z`` (N,); ``r`` (K + 1,), the last entry being the weight of all topics without tokens, 0 where
@@ -89,7 +91,7 @@ class Pfa(PoissonFamily):
         errata=(
             "The Dirichlet belief network paper (Zhao, Du, Buntine and Zhou 2018) prints another model "
             "under this name, in which p belongs to the topic (supplement, Equation 15); its code samples "
-            "this one.",
+            "this one. The printed one is `bgg`.",
             "Lengths are part of the data: a generator whose design fixes them draws the weights given them, "
             "by rejection. At a = 0 they are given and say nothing, and the model is LDA with weights "
             "alpha = r, or `hdp` with alpha of Gamma(gamma, c).",
@@ -102,6 +104,7 @@ class Pfa(PoissonFamily):
 
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "mass", "gamma", "c")
     stan_program: ClassVar[str] = "pfa"
+    not_exact: ClassVar[tuple[str, ...]] = ("mallet",)
 
     # Before tests, masses above the lengths of documents: there it shows whether weights are exposed to p or
     # to 1 - p, and whether topics without tokens keep theirs.
@@ -133,6 +136,13 @@ class Pfa(PoissonFamily):
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
         return {"r": ("stick",)}
+
+    @property
+    @override
+    def samplers(self) -> Mapping[str, Sampler]:
+        """See `TwoSidedModel.samplers`; over Dirichlet topics also what others do with eta."""
+        own = {"mallet": MALLET} if isinstance(self.topics, Dirichlet) else {}
+        return {**super().samplers, **own}
 
     @property
     @override

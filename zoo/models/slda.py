@@ -13,10 +13,10 @@ from ..settings import option, setting
 class Slda(RespondingFamily):
     """Numbers and categories that documents have depend on the topics of their tokens.
 
-    Latents: ``z`` (N,), ``alpha``; of the P linear predictors ``log_base`` (P,), the intercepts, and
-    ``log_weight`` (P, K), the coefficients: logarithms of odds for categories, plain numbers for a number;
-    of the R responses ``intercept_precision`` and ``precision`` (R,), and of the numbers among them
-    ``noise_precision``; those of the topics, such as ``eta``.
+    Latents: ``z`` (N,), ``alpha``; of the P linear predictors ``intercept`` (P,) and ``coefficient`` (P, K):
+    logarithms of odds for categories, plain numbers for a number; of the R responses ``intercept_precision``
+    and ``precision`` (R,), and of the numbers among them ``noise_precision``; those of the topics, such as
+    ``eta``.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
-"""Deliberately wrong kernels of Poisson factor analysis, MetaLDA and belief networks; see `registry`."""
+"""Deliberately wrong kernels of both Poisson factor analyses, MetaLDA and belief networks; see `registry`."""
 
 from typing import Any
 
-from ....zoo.families.poisson.family import PoissonFamily
+from ....zoo.families.poisson.family import OfDocumentProbabilities
+from ....zoo.models.bgg import Bgg
 from ....zoo.models.gbn import Gbn
 from ....zoo.models.metalda import Metalda
 from ....zoo.models.pfa import Pfa
@@ -36,7 +37,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "gamma_prior[1] + math.log1p(exposure / c[0])",
         "gamma_prior[1] + exposure / c[0]",
         "the rate of gamma has the exposure as if no weights were integrated out",
-        PoissonFamily,
+        OfDocumentProbabilities,
     ),
     _mutant(
         "tables-of-all-topics", "weights",
@@ -57,14 +58,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "rate = c[0] + exposure",
         "rate = c[0]",
         "weights are drawn as if nothing were exposed to them",
-        PoissonFamily,
+        OfDocumentProbabilities,
     ),
     _mutant(
         "length-turned-around", "weights",
         "-log_beta_variate(rng, shape + length, shape + mass)[1]",
         "-log_beta_variate(rng, shape + length, shape + mass)[0]",
         "exposures are -log p instead of -log(1 - p)",
-        PoissonFamily,
+        OfDocumentProbabilities,
     ),
     _mutant(
         "c-without-rest", "weights",
@@ -93,6 +94,48 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         "the weight of a new topic is not taken off the rest",
         n_topics=0,
+    ),
+    _mutant(
+        "probability-forgotten", "probabilities",
+        "np.exp(-np.logaddexp(0.0, -documents.log_odds))",
+        "np.ones(documents.log_odds.size)",
+        "tokens do not see the probabilities of their topics, as in the model with p of the document",
+        Bgg,
+    ),
+    _mutant(
+        "empty-documents-forgotten", "probabilities",
+        "b + n_documents * documents.prior[0, k]",
+        "b + (sizes.sum() > 0) * documents.prior[0, k]",
+        "the probability of a topic has the weight of one document, however many there are",
+        Bgg,
+    ),
+    _mutant(
+        "odds-turned-around", "probabilities",
+        "np.logaddexp(0.0, documents.log_odds)\n",
+        "np.logaddexp(0.0, -documents.log_odds)\n",
+        "exposures are -log p instead of -log(1 - p)",
+        Bgg,
+    ),
+    _mutant(
+        "gamma-of-all-topics", "probabilities",
+        "math.log1p(exposure[k] / c[0]) / n_topics",
+        "math.log1p(exposure[k] / c[0])",
+        "the rate of gamma has every topic's exposure in full, and not its share",
+        Bgg,
+    ),
+    _mutant(
+        "common-exposure", "probabilities",
+        "    r /= c[0] + exposure\n",
+        "    r /= c[0] + exposure.mean()\n",
+        "weights are exposed to the mean over topics",
+        Bgg,
+    ),
+    _mutant(
+        "share-of-all-topics", "probabilities",
+        "draw_gammas(rng, gamma[0] / n_topics + tables",
+        "draw_gammas(rng, gamma[0] + tables",
+        "every weight has all of gamma as its prior shape",
+        Bgg,
     ),
     _mutant(
         "r-before-rates", "layers",

@@ -1,12 +1,22 @@
 """Deliberately wrong kernels of the models of documents with responses; see `registry`."""
 
 from ....zoo.families.responses.family import RespondingFamily
+from ....zoo.models.medlda import Medlda
+from ....zoo.models.slda import Slda
 from ..patched import Change, Mutant
 
 
 def _wrong(name: str, file: str, find: str, replace: str, about: str, variant: str = "dense") -> Mutant:
     change = Change(f"responses/{file}.py", find, replace)
     return Mutant(f"responses-{name}", (RespondingFamily,), change, about, variant)
+
+
+def _odds(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"responses-{name}", (Slda,), Change(f"responses/{file}.py", find, replace), about, "dense")
+
+
+def _hinge(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"hinge-{name}", (Medlda,), Change(f"responses/{file}.py", find, replace), about, "dense")
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -56,7 +66,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "weight = documents.prior[0, k] * math.exp(log_weight[k] - high) + others",
         "the likelihood weighs the prior of a topic, and not its tokens",
     ),
-    _wrong(
+    _odds(
         "no-baseline",
         "documents",
         "total = math.exp(-high)",
@@ -77,14 +87,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         "the intercept is drawn as if coefficients had nothing to do with it",
     ),
-    _wrong(
+    _odds(
         "others-forgotten",
         "regression",
         "own - 0.5 + weight[e] * others",
         "own - 0.5",
         "the linear term of a category lacks the sum over the others",
     ),
-    _wrong(
+    _odds(
         "category-among-the-others",
         "regression",
         "others = log_add(before[e], after[e, p - first + 1])",
@@ -105,18 +115,88 @@ MUTANTS: tuple[Mutant, ...] = (
         "prior[1] + squares",
         "the precision of errors is drawn given twice their squares",
     ),
-    _wrong(
+    _odds(
         "tilt-doubled",
         "polya_gamma",
         "z = 0.5 * abs(tilt)",
         "z = abs(tilt)",
         "a Polya-Gamma variate of twice the predictor",
     ),
-    _wrong(
+    _odds(
         "scale-halved",
         "polya_gamma",
         "return 0.25 * x",
         "return 0.5 * x",
         "Polya-Gamma variates are twice what they should be",
+    ),
+    _hinge(
+        "cost-not-doubled",
+        "documents",
+        "out -= 2.0 * documents.hinge[r, 0] * hinge_loss",
+        "out -= documents.hinge[r, 0] * hinge_loss",
+        "tokens see half the loss",
+    ),
+    _hinge(
+        "never-below-zero-forgotten",
+        "documents",
+        "out += max(0.0, margin - side_of(y, first, end, p) * predictor[p])",
+        "out += margin - side_of(y, first, end, p) * predictor[p]",
+        "a predictor beyond the margin is rewarded",
+    ),
+    _hinge(
+        "no-margin",
+        "documents",
+        "max(0.0, margin - side_of(y, first, end, p) * predictor[p])",
+        "max(0.0, -side_of(y, first, end, p) * predictor[p])",
+        "tokens see a loss from zero on, and not from the margin on",
+    ),
+    _hinge(
+        "others-not-told-apart",
+        "documents",
+        "return 1.0 if int(y) == category else -1.0",
+        "return 1.0 if int(y) == category else 0.0",
+        "the predictors of other categories play no part",
+    ),
+    _hinge(
+        "slope-without-margin",
+        "regression",
+        "slope[e] = side * cost * (1.0 + cost * margin * v)",
+        "slope[e] = side * cost",
+        "the linear term lacks the margin",
+    ),
+    _hinge(
+        "slope-without-loss",
+        "regression",
+        "slope[e] = side * cost * (1.0 + cost * margin * v)",
+        "slope[e] = side * cost * cost * margin * v",
+        "the linear term lacks what is outside the square",
+    ),
+    _hinge(
+        "weight-of-one-cost",
+        "regression",
+        "weight[e] = cost * cost * v",
+        "weight[e] = cost * v",
+        "the precision of a predictor has the cost once",
+    ),
+    _hinge(
+        "gap-on-the-other-side",
+        "regression",
+        "gap = margin - side * predictor_of",
+        "gap = margin + side * predictor_of",
+        "how far a predictor is from the margin is measured from the other one",
+    ),
+    _hinge(
+        "rate-without-cost",
+        "regression",
+        "inverse_gaussian(rng, cost * abs(gap))",
+        "inverse_gaussian(rng, abs(gap))",
+        "the mean of the variables of the mixture lacks the cost",
+    ),
+    _hinge(
+        "smaller-root-alone",
+        "inverse_gaussian",
+        "if rng.random() * (1.0 + rate * small) <= 1.0:",
+        "if rng.random() <= 1.0:",
+        "of an inverse Gaussian variate the smaller root is always taken",
     ),
 )

@@ -100,6 +100,7 @@ def test_fold_in_finds_the_posterior_mean_proportions(words):
     assert abs(z_score(theta[:, 0], truth[0])) > Z
 
 
+@pytest.mark.compiled
 def test_compiled_and_plain_python_draw_the_same():
     corpus = Corpus(np.array([0, 2, 1, 2], np.int32), np.array([0, 3, 3, 4]), n_words=3)
     args = (

@@ -8,7 +8,7 @@ from bnpzoo.diagnostics.laboratory.ladder import DESIGN, Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS, mutants_of
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room, source_hash
 from bnpzoo.zoo.models import MODELS, combinations
-from samplers import as_parameter
+from samplers import is_of_a_family, on_rung
 
 MODEL_CASES = [Case(model, "", "sequential", topics=topics) for model, topics in combinations()]
 MODEL_CASES += [Case("lda", "", "sequential", options='{"symmetric": false}')]
@@ -41,8 +41,16 @@ def test_a_change_that_does_not_apply(change):
 
 @pytest.mark.parametrize(
     "case",
-    [as_parameter(case.model, case.topics, case.variant, case) for case in SAMPLERS],
-    ids=[case.subject for case in SAMPLERS],
+    [
+        pytest.param(
+            case,
+            id=case.subject,
+            marks=pytest.mark.compiled
+            if is_of_a_family(case.model, case.topics, case.variant) and not case.options
+            else pytest.mark.heavy,
+        )
+        for case in SAMPLERS
+    ],
 )
 def test_plain_python_makes_the_same_draws(case):
     model = case.make_model()
@@ -64,7 +72,7 @@ DYING = [
     ("lda", "parts-forgotten", "sequential"),
     ("lda", "blocked-total-of-next-block", "sequential"),
     ("hdp", "stale-mass", "joint"),
-    ("hdp", "whole-tables-own-words-forgotten", "oracle"),
+    on_rung("oracle", "hdp", "whole-tables-own-words-forgotten", "oracle"),
     ("hdp", "renumbered-too-late", "sequential"),
     ("mt_hdp", "stale-coefficient", "joint"),
     ("mt_hdp", "task-tables-not-drawn", "sequential"),
@@ -81,9 +89,9 @@ def test_mutants_die(model, mutant, rung):
 @pytest.mark.parametrize(
     ("mutant", "rung"),
     [
-        ("whole-rest-for-new", "oracle"),
+        on_rung("oracle", "whole-rest-for-new", "oracle"),
         ("pyp-opened-without-discount", "joint"),
-        ("pyp-new-topic-too-likely", "oracle"),
+        on_rung("oracle", "pyp-new-topic-too-likely", "oracle"),
     ],
 )
 def test_mutants_of_both_sides_die_in_a_combination(mutant, rung):
@@ -103,14 +111,17 @@ def test_mutants_of_seeded_topics_die(mutant):
 @pytest.mark.parametrize(
     ("mutant", "rung"),
     [
-        ("belief-own-total-kept", "joint"),
-        ("belief-stale-coefficient", "joint"),
-        ("belief-printed-rate", "sequential"),
-        ("belief-topics-not-redrawn", "sequential"),
-        ("belief-companion-forgotten", "sequential"),
-        ("belief-popularity-before-mass", "geweke"),
-        ("belief-rate-before-links", "geweke"),
-        ("belief-printed-order", "geweke"),
+        on_rung(rung, mutant, rung)
+        for mutant, rung in (
+            ("belief-own-total-kept", "joint"),
+            ("belief-stale-coefficient", "joint"),
+            ("belief-printed-rate", "sequential"),
+            ("belief-topics-not-redrawn", "sequential"),
+            ("belief-companion-forgotten", "sequential"),
+            ("belief-popularity-before-mass", "geweke"),
+            ("belief-rate-before-links", "geweke"),
+            ("belief-printed-order", "geweke"),
+        )
     ],
 )
 def test_mutants_of_belief_networks_die(mutant, rung):

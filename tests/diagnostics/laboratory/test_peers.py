@@ -172,7 +172,7 @@ def log_law_with_plugged_in_coefficients(model, corpus):
     )
     transitions = np.zeros((len(states), len(states)))
     for start, z in enumerate(states):
-        at = {"log_base": np.zeros(1), "log_weight": plugged_in(z, model, corpus)[None], **hyper}
+        at = {"intercept": np.zeros(1), "coefficient": plugged_in(z, model, corpus)[None], **hyper}
         weight = np.exp([model.log_joint({"z": state, **at}, corpus) for state in states])
         for order in ([0, 1], [1, 0]):
             law = np.eye(len(states))[start]

@@ -5,6 +5,7 @@ from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
 from bnpzoo.zoo.families.segments.family import SegmentsFamily
 from bnpzoo.zoo.models import MODELS, get
+from samplers import is_of_a_family
 
 NAMES = [name for name, cls in MODELS.items() if issubclass(cls, SegmentsFamily)]
 
@@ -31,7 +32,7 @@ def heavy_if(is_heavy, *values):
 @pytest.mark.parametrize(
     ("name", "rung"),
     [
-        heavy_if(rung in ("geweke", "sbc"), name, rung)
+        heavy_if(rung in ("geweke", "sbc") or (rung != "joint" and not is_of_a_family(name)), name, rung)
         for name in NAMES
         for rung in ("joint", "oracle", "sequential", "geweke", "sbc")
     ],
@@ -52,7 +53,7 @@ def test_it_agrees_with_its_references(name, options, tmp_path):
 @pytest.mark.parametrize(
     ("name", "mutant"),
     [
-        heavy_if(SLOWLY.get(mutant.id) == "sequential", name, mutant.id)
+        heavy_if(mutant.id in SLOWLY or not is_of_a_family(name), name, mutant.id)
         for name in NAMES
         for mutant in mutants_of(get(name))
     ],

@@ -47,6 +47,7 @@ def test_wrong_kernels_fail(model, mutant):
     assert verdict_on(model, mutant_by_id(mutant).variant, mutant).status == "rejected"
 
 
+@pytest.mark.compiled
 def test_a_compiled_kernel_cannot_be_followed():
     kernel = MODELS["hpyp"]().kernels_in(load_room())["forced"]
     verdict = balance("compiled", kernel, Case("hpyp", "forced", "joint").make_model(), DESIGN, states=1)

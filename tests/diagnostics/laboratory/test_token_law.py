@@ -75,6 +75,7 @@ def test_right_kernels_pass(case):
     assert verdict.figures["largest"] < 1e-9
 
 
+@pytest.mark.compiled
 def test_a_kernel_that_cannot_be_followed_is_called_broken():
     case = Case("lda", "sparse", "joint")
     kernel = MODELS["lda"]().kernels_in(load_room())["sparse"]  # compiled: takes no scripted generator

@@ -75,6 +75,7 @@ def test_counts_have_the_law_of_their_enumeration(inclusion):
     assert chisquare(seen, expected).pvalue > 1e-5
 
 
+@pytest.mark.compiled
 def test_plain_python_gives_the_same_bits():
     arguments = np.array([0, 1, 1]), np.array([[0.5, 0.2], [0.5, 0.8]]), np.array([0.5, 1.0])
     drawn = []

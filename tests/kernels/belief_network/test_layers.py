@@ -92,7 +92,7 @@ RAISED = Change(
 """Companions of links that have been raised to 1e-282."""
 
 
-@pytest.mark.parametrize("change", [None, RAISED])
+@pytest.mark.parametrize("change", [None, pytest.param(RAISED, marks=pytest.mark.heavy)])
 def test_links_that_underflow_leave_the_law_as_it_is(change):
     """With masses so small that links often are no positive doubles."""
     changes = (PLAIN_PYTHON, change) if change else ()

@@ -155,6 +155,7 @@ def zipf_corpus(n_documents=400, length=40, n_words=500):
     return Corpus(words, np.arange(0, words.size + 1, length), n_words=n_words)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_threads_do_not_change_a_bit(monkeypatch, symmetric):
     monkeypatch.setattr(compiled, "TOKENS_OF_CELL", 400)

@@ -154,6 +154,7 @@ def test_any_tokens_of_a_word_head_its_tables(seeds_change):
     assert (2.0 * stats.norm.sf(abs(score) / np.sqrt(variance)) > FALSE_ALARM_RATE) == seeds_change
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("same_word", [True, False])
 @pytest.mark.parametrize(("module", "name"), [(sweeps, "sparse_sweep"), (explicit, "explicit_sweep")])
 def test_plain_python_draws_the_same(module, name, same_word):

@@ -235,6 +235,7 @@ def test_the_restaurant_is_the_law_of_sticks_at_a_of_one():
         assert_allclose(state.document.table_weight[:n] / restaurant, 1.0 / (2 + 0.7), rtol=1e-12)
 
 
+@pytest.mark.compiled
 def test_compiled_and_plain_sweeps_draw_the_same():
     model = get("was").set_to("prior")
     latents, corpus = model.simulate(Design(np.array([5, 0, 9, 1]), 6), np.random.default_rng(0))

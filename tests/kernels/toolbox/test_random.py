@@ -352,6 +352,7 @@ def test_a_fixed_hyperparameter_has_no_prior():
     assert not compiled.is_sampled(np.zeros(2))
 
 
+@pytest.mark.compiled
 def test_compiled_code_makes_the_same_draws():
     shapes = np.array([0.3, 1e-4, 2.0])
 

@@ -122,6 +122,7 @@ def test_every_stan_program_finds_its_topic_side(side):
         "author_topic",
         "slda",
         "dp_mrm",  # these of Dirichlet topics alone
+        "bgg",  # of these or a belief network
     }
     assert programs == {
         "lda", "hdp", "mt_hdp", "lda_of_groups", "hdsp", "labeled_lda", "dmr", "pfa", "metalda", "gbn",

@@ -102,7 +102,7 @@ class OwnTopicsFamily(LabelledFamily):
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {"alpha": ("label",)}
+        return {"alpha": ("label_name",)}
 
     @override
     def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:

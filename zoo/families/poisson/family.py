@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, override
 
 import numpy as np
@@ -11,10 +11,12 @@ from ...contract import (
     Design,
     Gamma,
     Hyperparameter,
+    Kernel,
     Latents,
     Prior,
     Probes,
     Quantities,
+    Room,
     Simulation,
     WordCounts,
 )
@@ -33,12 +35,16 @@ MOST_ATTEMPTS = 50_000
 
 @dataclass(frozen=True)
 class PoissonFamily(TwoSidedModel):
-    """Base of the models of gamma-negative binomial documents.
+    """Base of the models whose counts are sums of Poisson variables, their lengths part of the data.
 
-    A subclass says what the mass of each document is, and how topics come about given the weights.
+    A subclass says how likely lengths are, and how topics come about, given the weights.
     """
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES
+    not_exact: ClassVar[tuple[str, ...]] = ()
+    """Variants of its kernels that are other algorithms than its samplers."""
+    likelier_lengths: ClassVar[str]
+    """What makes lengths likelier, as an error says it."""
 
     gamma: Hyperparameter = setting(
         Gamma(0.01, 0.01), fixed=1.1, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
@@ -47,16 +53,16 @@ class PoissonFamily(TwoSidedModel):
         Gamma(1.0, 1.0), fixed=0.85, prior=Gamma(4.0, 3.0), reference=Gamma(9.0, 7.0), benchmark=0.1
     )
     topics: TopicSide = Dirichlet()
-    length_shape: float = option(0.01, small=0.9, benchmark=0.01)
-
-    def __post_init__(self):
-        self.check_number("length_shape", lambda x: 0.0 <= x < np.inf, "a number of 0 or more")
-        super().__post_init__()
 
     @property
     @override
     def samplers(self) -> Mapping[str, Sampler]:
         return guarded_samplers(self.topics)
+
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        found = super().kernels_in(room)
+        return {name: replace(kernel, exact=name not in self.not_exact) for name, kernel in found.items()}
 
     @abstractmethod
     def draw_weights(
@@ -65,20 +71,20 @@ class PoissonFamily(TwoSidedModel):
         """Draw all weights above the documents from their prior, in whatever form `seat` takes them."""
 
     @abstractmethod
-    def masses(self, weights: Latents, n_documents: int) -> np.ndarray:
-        """Mass of the topics of each document, float (D,)."""
+    def log_lengths_of(self, weights: Latents, doc_lengths: np.ndarray) -> float:
+        """Log probability of the lengths given weights of `draw_weights`, without constants."""
+
+    @abstractmethod
+    def highest_log_lengths(self, doc_lengths: np.ndarray) -> float:
+        """Bound on `log_lengths_of`, whatever the weights."""
 
     @abstractmethod
     def seat(self, weights: Latents, design: Design, rng: np.random.Generator) -> Latents:
         """Draw the topics of the tokens given the weights, and put these as the latents have them."""
 
     @abstractmethod
-    def highest_log_lengths(self, doc_lengths: np.ndarray) -> float:
-        """Bound on the log probability of the lengths, whatever the weights."""
-
-    @abstractmethod
-    def masses_of(self, latents: Latents, corpus: Corpus) -> np.ndarray:
-        """Mass of the topics of each document of a corpus, float (D,)."""
+    def log_lengths(self, latents: Latents, corpus: Corpus) -> float:
+        """Log probability of the lengths of the documents given the latents, without constants."""
 
     @override
     def draw_topics(
@@ -96,33 +102,18 @@ class PoissonFamily(TwoSidedModel):
         for _ in range(MOST_ATTEMPTS):
             hyper = draw_hyper()
             weights = self.draw_weights(lengths.size, hyper, rng)
-            masses = self.masses(weights, lengths.size)
-            log_p = float(log_lengths(masses, lengths, self.length_shape).sum()) - highest
-            if -rng.standard_exponential() <= log_p:
+            if -rng.standard_exponential() <= self.log_lengths_of(weights, lengths) - highest:
                 return hyper, weights
         raise ValueError(
             f"{self.label}: none of {MOST_ATTEMPTS:,} draws from the prior had documents of the design's "
-            "lengths; expected fewer or shorter documents, hyperparameters that make them likely, or "
-            "length_shape=0, for lengths that are given; simulate_lengths (bnpzoo simulate without --length) "
-            "draws the lengths too"
+            f"lengths; expected fewer or shorter documents, {self.likelier_lengths}; simulate_lengths "
+            "(bnpzoo simulate without --length) draws the lengths too"
         )
 
     @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
         """Draw latent variables and data given the lengths that `design` fixes, from which r is learnt."""
         hyper, weights = self._weights_of(design, lambda: self.draw_hyperparameters(design, rng), rng)
-        return self._words(hyper, self.seat(weights, design, rng), design, rng)
-
-    @override
-    def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
-        """Draw the lengths of the documents too; those of the design where the model takes them as given."""
-        if self.length_shape == 0.0:
-            return self.simulate(design, rng)
-        hyper = self.draw_hyperparameters(design, rng)
-        n_documents = len(design.doc_lengths)
-        weights = self.draw_weights(n_documents, hyper, rng)
-        lengths = draw_lengths(self.masses(weights, n_documents), self.length_shape, rng)
-        design = design.with_lengths(lengths)
         return self._words(hyper, self.seat(weights, design, rng), design, rng)
 
     def _words(
@@ -170,11 +161,6 @@ class PoissonFamily(TwoSidedModel):
         latents = self.only_represented(self.documents_started(labels, hyper, corpus) | hyper)
         return latents | self.topics.started(latents["z"], self.n_topics_of(latents), corpus)
 
-    def log_lengths(self, latents: Latents, corpus: Corpus) -> float:
-        """Log probability of the lengths of the documents given the weights, without constants."""
-        masses = self.masses_of(latents, corpus)
-        return float(log_lengths(masses, corpus.doc_lengths, self.length_shape).sum())
-
     @override
     def log_joint(self, latents: Latents, corpus: Corpus) -> float:
         return super().log_joint(latents, corpus) + self.log_lengths(latents, corpus)
@@ -199,6 +185,53 @@ class PoissonFamily(TwoSidedModel):
             "mean_log_prior": np.asarray(np.mean(np.log(np.maximum(of_tokens, tiny)))),
         }
         return super().quantities(latents, corpus, probes, counts) | own
+
+
+@dataclass(frozen=True)
+class OfDocumentProbabilities(PoissonFamily):
+    """Base of the models of gamma-negative binomial documents: the probability p is of a document.
+
+    A subclass says what the mass of each document is.
+    """
+
+    likelier_lengths: ClassVar[str] = (
+        "hyperparameters that make them likely, or length_shape=0, for lengths that are given"
+    )
+    length_shape: float = option(0.01, small=0.9, benchmark=0.01)
+
+    def __post_init__(self):
+        self.check_number("length_shape", lambda x: 0.0 <= x < np.inf, "a number of 0 or more")
+        super().__post_init__()
+
+    @abstractmethod
+    def masses(self, weights: Latents, n_documents: int) -> np.ndarray:
+        """Mass of the topics of each document, float (D,)."""
+
+    @abstractmethod
+    def masses_of(self, latents: Latents, corpus: Corpus) -> np.ndarray:
+        """Mass of the topics of each document of a corpus, float (D,)."""
+
+    @override
+    def log_lengths_of(self, weights: Latents, doc_lengths: np.ndarray) -> float:
+        masses = self.masses(weights, doc_lengths.size)
+        return float(log_lengths(masses, doc_lengths, self.length_shape).sum())
+
+    @override
+    def log_lengths(self, latents: Latents, corpus: Corpus) -> float:
+        masses = self.masses_of(latents, corpus)
+        return float(log_lengths(masses, corpus.doc_lengths, self.length_shape).sum())
+
+    @override
+    def simulate_lengths(self, design: Design, rng: np.random.Generator) -> Simulation:
+        """Draw the lengths of the documents too; those of the design where the model takes them as given."""
+        if self.length_shape == 0.0:
+            return self.simulate(design, rng)
+        hyper = self.draw_hyperparameters(design, rng)
+        n_documents = len(design.doc_lengths)
+        weights = self.draw_weights(n_documents, hyper, rng)
+        lengths = draw_lengths(self.masses(weights, n_documents), self.length_shape, rng)
+        design = design.with_lengths(lengths)
+        return self._words(hyper, self.seat(weights, design, rng), design, rng)
 
 
 def draw_log_mass(hyper: Mapping[str, np.ndarray], rng: np.random.Generator) -> float:

@@ -1,17 +1,19 @@
-"""What a posterior draw of a gamma belief network says of new documents."""
+"""What posterior draws of gamma belief networks, and of topics with probabilities, say of new documents."""
 
 from dataclasses import dataclass
 from typing import Any, override
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp, softmax
 
 from ....kernels.poisson import layers, predict
 from ....kernels.toolbox import foldin, sides
 from ...contract import Latents
 from ...corpus import Corpus
 from ...predictive import FrozenTopics, Predictive
+from ...toolbox.draws import log_gamma
 from ..collapsed import CollapsedTopicModel
+from .convolved import log_p, log_ways
 from .layered import draw_documents
 from .lengths import highest_log_lengths, log_lengths
 
@@ -104,6 +106,65 @@ class LayeredPredictive(Predictive):
             log_p = log_lengths(theta.sum(axis=1), np.array(length), shape) - highest
             found = np.concatenate([found, theta[-rng.standard_exponential(n) <= log_p] @ link[0, 0]])
         return np.maximum(found[:n], np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class ConvolvedPredictive(Predictive):
+    """Topics and weights of one posterior draw, each topic with a probability of its own.
+
+    Given its length, a document has the law of one whose words have the probabilities ``p_k phi_kw`` under
+    topic k, but for a factor of its length, `convolved.log_ways`.
+
+    Attributes
+    ----------
+    words : float (K, V)
+    r, log_odds : float (K,)
+    """
+
+    words: np.ndarray
+    r: np.ndarray
+    log_odds: np.ndarray
+
+    def _scaled(self) -> FrozenTopics:
+        """Topics whose words have the probabilities ``p_k phi_kw``, but for a factor that all have."""
+        log_factor = log_p(self.log_odds)
+        factor = np.maximum(np.exp(log_factor - log_factor.max()), np.finfo(float).tiny)
+        return FrozenTopics(factor[:, None] * self.words, np.maximum(self.r, np.finfo(float).tiny)[None])
+
+    @override
+    def check(self, documents: Corpus) -> None:
+        FrozenTopics(self.words, np.ones((1, self.r.size))).check(documents)
+
+    @override
+    def log_completion(
+        self, observed: Corpus, rest: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        """Predict by mean proportions of the rates, drawn after each Gibbs sweep over the observed part."""
+        theta = self.proportions(observed, rng, burn_in=burn_in, sweeps=sweeps)
+        return np.log(np.einsum("nk,kn->n", theta[rest.doc_of], self.words[:, rest.words]))
+
+    def proportions(
+        self, documents: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
+    ) -> np.ndarray:
+        """Posterior mean proportions of topics in new documents, float (D, K)."""
+        scaled, theta = self._scaled(), np.empty((documents.n_documents, self.r.size))
+        word_topics = np.ascontiguousarray(scaled.words.T)
+        for d, (start, end) in enumerate(zip(documents.doc_ptr[:-1], documents.doc_ptr[1:], strict=True)):
+            own = documents.words[start:end]
+            counts = scaled.draw_counts(own, 0, word_topics, rng, burn_in=burn_in, sweeps=sweeps)
+            shapes = counts + scaled.prior
+            log_rates = log_gamma(shapes, shapes.shape, rng) + log_p(self.log_odds)
+            theta[d] = softmax(log_rates, axis=1).mean(axis=0)
+        return theta
+
+    @override
+    def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
+        """Estimate from the left to the right, given the lengths."""
+        scaled, lengths = self._scaled(), documents.doc_lengths
+        estimate = scaled.log_documents(documents, rng, particles=particles)
+        mass = scaled.prior.sum()
+        factors = gammaln(mass + lengths) - gammaln(mass) - log_ways(scaled.prior[0], self.log_odds, lengths)
+        return estimate + factors + lengths * log_p(self.log_odds).max()
 
 
 def frozen_under(

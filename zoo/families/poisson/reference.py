@@ -162,3 +162,49 @@ def featured(
         return blocks.log_dirichlet("theta", jnp.asarray(features) @ log_weight, (len(features), n_topics))
 
     return program
+
+
+def of_topic_probabilities(
+    n_documents: int, n_topics: int, gamma: Hyperparameter, c: Hyperparameter, p_shapes: tuple[float, float]
+) -> Callable[[], Any]:
+    """Documents whose topics have probabilities of their own; see `TwoSidedModel.document_block`.
+
+    The rates are not normalised: what a Poisson law has beside the probabilities of words is a factor.
+
+    Parameters
+    ----------
+    n_documents, n_topics : int
+    gamma, c : float or Gamma
+    p_shapes : (float, float)
+        Of the beta law of p, a ratio of gamma variables.
+
+    Returns
+    -------
+    callable
+        Part of a NumPyro program with sites ``r`` (K,), ``log_odds`` (K,), ``theta`` (D, K), the rates,
+        ``gamma`` and ``c``.
+    """
+
+    def program() -> Any:
+        import jax.numpy as jnp
+        import numpyro
+
+        from ...toolbox import blocks
+
+        log_gamma = blocks.log_hyperparameter("gamma", gamma)
+        log_c = blocks.log_hyperparameter("c", c)
+        log_r = blocks.log_gamma("r", log_gamma - np.log(n_topics), (n_topics,)) - log_c
+        numpyro.deterministic("r", jnp.exp(log_r))
+        log_p, log_q = (
+            blocks.log_gamma(name, jnp.log(shape), (n_topics,))
+            for name, shape in zip("pq", p_shapes, strict=True)
+        )
+        log_odds = log_p - log_q
+        numpyro.deterministic("log_odds", log_odds)
+        log_theta = blocks.log_gamma("theta", log_r, (n_documents, n_topics)) + log_odds
+        theta = jnp.exp(log_theta)
+        numpyro.deterministic("theta", theta)
+        numpyro.factor("lengths", -jnp.sum(theta))
+        return log_theta
+
+    return program

@@ -33,7 +33,7 @@ from . import reference as programs
 from .predictive import RespondingPredictive
 from .responses import Response, response_matrix, responses_of, with_responses
 
-COEFFICIENTS = ("log_base", "log_weight")
+COEFFICIENTS = ("intercept", "coefficient")
 PRECISIONS = ("intercept_precision", "precision", "noise_precision")
 
 
@@ -50,7 +50,8 @@ def conditional(room: Room) -> Any:
 class RespondingFamily(LdaFamily):
     """Base of the models of Dirichlet documents with responses that are linear in the shares of topics.
 
-    R responses have P linear predictors together: a number has one, C categories have C - 1.
+    R responses have P linear predictors together: a number has one, C categories have C - 1, or, if a hinge
+    tells them apart, C when they are more than two.
     """
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
@@ -101,7 +102,7 @@ class RespondingFamily(LdaFamily):
             if start < end:
                 ways = programs.assignments_of(end - start, self.n_topics)
                 shares = np.array([np.bincount(way, minlength=self.n_topics) for way in ways]) / (end - start)
-                predictors = latents["log_base"] + shares @ latents["log_weight"].T
+                predictors = latents["intercept"] + shares @ latents["coefficient"].T
                 own = np.repeat(values[d : d + 1], len(ways), axis=0)
                 weights = law.log_likelihood(found, own, predictors, latents["noise_precision"])
                 weights += log_p[np.arange(start, end), ways].sum(axis=1)
@@ -122,14 +123,14 @@ class RespondingFamily(LdaFamily):
 
     @override
     def n_topics_of(self, latents: Latents) -> int:
-        return latents["log_weight"].shape[1]
+        return latents["coefficient"].shape[1]
 
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
         return {
-            "log_base": ("predictor",),
-            "log_weight": ("predictor", "topic"),
+            "intercept": ("predictor",),
+            "coefficient": ("predictor", "topic"),
             "intercept_precision": ("response",),
             "precision": ("response",),
             "noise_precision": ("number",),
@@ -171,12 +172,12 @@ class RespondingFamily(LdaFamily):
         ]
         rows = np.concatenate([np.zeros((0, self.n_topics + 1)), *drawn])
         latents = super().draw_topics(design, hyper, rng)
-        return latents | {"log_base": rows[:, 0].copy(), "log_weight": rows[:, 1:].copy()}
+        return latents | {"intercept": rows[:, 0].copy(), "coefficient": rows[:, 1:].copy()}
 
     def no_effects(self, corpus: Corpus) -> Latents:
         """Coefficients with which a chain starts: zero."""
         n_predictors = sum(response.n_predictors for response in self.responses(corpus))
-        return {"log_base": np.zeros(n_predictors), "log_weight": np.zeros((n_predictors, self.n_topics))}
+        return {"intercept": np.zeros(n_predictors), "coefficient": np.zeros((n_predictors, self.n_topics))}
 
     @override
     def unseated(self, corpus: Corpus) -> Latents:
@@ -194,7 +195,7 @@ class RespondingFamily(LdaFamily):
 
     def predictors(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Linear predictors of the documents, float (D, P)."""
-        return latents["log_base"] + self.shares(latents["z"], corpus) @ latents["log_weight"].T
+        return latents["intercept"] + self.shares(latents["z"], corpus) @ latents["coefficient"].T
 
     @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
@@ -222,7 +223,7 @@ class RespondingFamily(LdaFamily):
     def log_coefficients(self, latents: Latents, corpus: Corpus) -> float:
         """Log density of intercepts and coefficients."""
         found, _ = _responses_of_corpus(self, corpus)
-        rows, out = np.column_stack([latents["log_base"], latents["log_weight"]]), 0.0
+        rows, out = np.column_stack([latents["intercept"], latents["coefficient"]]), 0.0
         for r, _, own, _ in law.parts(found, rows.T):
             deviation = self.deviations(latents, r)[:, None]
             out -= np.sum(0.5 * (own / deviation) ** 2 + np.log(deviation) + 0.5 * np.log(2.0 * np.pi))
@@ -254,7 +255,7 @@ class RespondingFamily(LdaFamily):
                 out += marginal.log_numbers(tuple(y.tolist()), rows, deviations, noise)
             else:
                 categories = tuple(y.astype(int).tolist())
-                out += marginal.log_categories(categories, rows, deviations, len(response.values))
+                out += marginal.log_categories(categories, rows, deviations, response)
         return out
 
     @override
@@ -263,8 +264,8 @@ class RespondingFamily(LdaFamily):
         return RespondingPredictive(
             self.frozen_topics(latents, corpus),
             self.responses(corpus),
-            latents["log_base"],
-            latents["log_weight"],
+            latents["intercept"],
+            latents["coefficient"],
             latents["noise_precision"],
         )
 
@@ -293,6 +294,7 @@ class RespondingFamily(LdaFamily):
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         own, found, values = room(documents), *_responses_of_corpus(self, corpus)
         is_number = np.array([response.is_number for response in found], bool)
+        kind = [own.HINGE if r.hinge else own.NUMBER if r.is_number else own.CATEGORY for r in found]
         errors = np.ones(len(found))
         errors[is_number] = latents["noise_precision"]
         priors = prior_arrays(self)
@@ -300,11 +302,12 @@ class RespondingFamily(LdaFamily):
             self.n_topics,
             latents["alpha"],
             priors["alpha"],
-            latents["log_base"],
-            latents["log_weight"],
+            latents["intercept"],
+            latents["coefficient"],
             (latents["intercept_precision"], latents["precision"], errors),
             [priors[name] for name in PRECISIONS],
-            np.where(is_number, own.NUMBER, own.CATEGORY),
+            kind,
+            [response.hinge or (1.0, 1.0) for response in found],
             [response.n_predictors for response in found],
             values,
         )
@@ -314,8 +317,8 @@ class RespondingFamily(LdaFamily):
         side = state.documents
         return {
             "alpha": np.array(side.alpha[0]),
-            "log_base": side.intercept.copy(),
-            "log_weight": side.coefficient.T.copy(),
+            "intercept": side.intercept.copy(),
+            "coefficient": side.coefficient.T.copy(),
             "intercept_precision": side.intercept_precision.copy(),
             "precision": side.precision.copy(),
             "noise_precision": side.noise_precision[side.kind == documents.NUMBER],

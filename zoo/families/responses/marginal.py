@@ -6,6 +6,9 @@ import numpy as np
 from scipy.special import logsumexp, ndtri
 from scipy.stats import multivariate_normal, qmc
 
+from . import law
+from .responses import Response
+
 POINTS_LOG2 = 15
 """Of the lattice, which is scrambled so that no point lies on an edge."""
 
@@ -36,23 +39,22 @@ def log_categories(
     y: tuple[int, ...],
     shares: tuple[tuple[float, ...], ...],
     deviations: tuple[float, ...],
-    n_categories: int,
+    response: Response,
 ) -> float:
-    """Log probability of categories; by a lattice over the coefficients, so that it has an error.
+    """Log probability, or mean factor, of categories; by a lattice over the coefficients, with an error.
 
     Parameters
     ----------
     y : n numbers
-        Below `n_categories`.
+        Places of categories.
     shares, deviations
         As in `log_numbers`.
-    n_categories : int
+    response : Response
     """
     if not y:
         return 0.0
-    predictors = np.einsum("nx,sxp->snp", np.array(shares), _coefficients(deviations, n_categories - 1))
-    weights = np.pad(predictors, ((0, 0), (0, 0), (1, 0)))
-    log_p = weights[:, np.arange(len(y)), list(y)] - logsumexp(weights, axis=2)
+    points = _coefficients(deviations, response.n_predictors)
+    log_p = law.log_category(response, np.einsum("nx,sxp->snp", np.array(shares), points), np.array(y))
     return float(logsumexp(log_p.sum(axis=1)) - np.log(len(log_p)))
 
 

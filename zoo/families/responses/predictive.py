@@ -8,6 +8,7 @@ from scipy.special import softmax
 
 from ...corpus import Corpus
 from ...predictive import FrozenTopics, Predictive
+from . import law
 from .responses import Response
 
 
@@ -70,7 +71,7 @@ class RespondingPredictive(Predictive):
         """Probabilities of the categories of response `r` at linear predictors (…, P), float (…, C)."""
         first = self._first(r)
         own = predictors[..., first : first + self.responses[r].n_predictors]
-        return softmax(np.concatenate([np.zeros((*own.shape[:-1], 1)), own], axis=-1), axis=-1)
+        return softmax(law.log_odds(self.responses[r], own), axis=-1)
 
     def _first(self, r: int) -> int:
         """Where the predictors of response `r` begin."""

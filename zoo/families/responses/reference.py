@@ -112,8 +112,8 @@ def numpyro(
     Returns
     -------
     callable
-        NumPyro program with sites ``log_base`` (P,), ``log_weight`` (P, K), the precisions, and those of its
-        parts.
+        NumPyro program with sites ``intercept`` (P,), ``coefficient`` (P, K), the precisions, and those of
+        its parts.
     """
 
     def program() -> None:
@@ -136,8 +136,8 @@ def numpyro(
         standard = jnp.asarray(numpyro.sample("standard_coefficients", law))
         base = jnp.exp(-0.5 * of_intercept[of]) * standard[:, 0]
         weight = jnp.exp(-0.5 * of_weight[of])[:, None] * standard[:, 1:]
-        numpyro.deterministic("log_base", base)
-        numpyro.deterministic("log_weight", weight)
+        numpyro.deterministic("intercept", base)
+        numpyro.deterministic("coefficient", weight)
 
         predictors = base + rows.shares @ weight.T
         log_p = rows.log_ways + jnp.sum(rows.counts.sum(axis=2) * log_theta[rows.document], axis=1)
@@ -152,6 +152,11 @@ def numpyro(
                 normaliser = 0.5 * (of_error[number] - np.log(2.0 * np.pi))
                 log_y = normaliser - 0.5 * jnp.exp(of_error[number]) * error**2
                 number += 1
+            elif response.hinge is not None:
+                of_predictor = np.arange(len(response.values))[-response.n_predictors :]
+                side = np.where(np.nan_to_num(y)[:, None] == of_predictor, 1.0, -1.0)
+                loss = jnp.maximum(0.0, response.hinge.margin - side * own)
+                log_y = -2.0 * response.hinge.cost * loss.sum(axis=1)
             else:
                 logits = jnp.pad(own, ((0, 0), (1, 0)))
                 of_value = logits[np.arange(len(y)), np.nan_to_num(y).astype(int)]
@@ -168,10 +173,13 @@ def stan_data(rows: Rows, values: np.ndarray, responses: tuple[Response, ...]) -
     """Return what the Stan program asks of rows and responses."""
     is_number = np.array([response.is_number for response in responses], bool)
     known = ~np.isnan(values)
+    hinges = np.reshape([response.hinge or (0.0, 0.0) for response in responses], (-1, 2))
     return {
         "R": len(responses),
         "first_predictor": np.cumsum([1, *(response.n_predictors for response in responses)]),
         "number": np.where(is_number, np.cumsum(is_number), 0),
+        "cost": hinges[:, 0],
+        "margin": hinges[:, 1],
         "known": known.astype(int),
         "y": np.where(known & is_number, np.nan_to_num(values), 0.0),
         "category": np.where(known & ~is_number, np.nan_to_num(values), 0.0).astype(int) + 1,

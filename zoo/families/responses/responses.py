@@ -11,6 +11,21 @@ from ...corpus import Corpus, CorpusError
 from ...corpus.labels import FORMS, GROUP, NOTHING, Labelled, asked_for
 
 
+class Hinge(NamedTuple):
+    """A loss in the place of a likelihood of categories; see `law`.
+
+    Attributes
+    ----------
+    cost : float
+        c, above 0.
+    margin : float
+        By how much a predictor has to be on the right side of 0, above 0.
+    """
+
+    cost: float
+    margin: float
+
+
 class Response(NamedTuple):
     """A response.
 
@@ -19,11 +34,14 @@ class Response(NamedTuple):
     name : str
         As the model is told it; a covariate, perhaps with the form in which it is taken.
     values : tuple of str
-        The categories, the first of which is the baseline; none for a number.
+        The categories; none for a number.
+    hinge : Hinge, optional
+        Of categories that are told apart by a margin; unless given, by their odds against the first.
     """
 
     name: str
     values: tuple[str, ...] = ()
+    hinge: Hinge | None = None
 
     @property
     def is_number(self) -> bool:
@@ -33,7 +51,14 @@ class Response(NamedTuple):
     @property
     def n_predictors(self) -> int:
         """How many linear predictors it has."""
-        return max(1, len(self.values) - 1)
+        if self.is_number:
+            return 1
+        return len(self.values) - (self.hinge is None or len(self.values) == 2)
+
+    @property
+    def predicted(self) -> tuple[str, ...]:
+        """Categories that have a linear predictor, in its order."""
+        return self.values[len(self.values) - self.n_predictors :] if self.values else ()
 
 
 def responses_of(asked: str, corpus: Labelled, model: str) -> tuple[Response, ...]:

@@ -287,7 +287,11 @@ class PartlyLabelledModel(LabelledModel):
     @property
     def label_dimensions(self) -> dict[str, tuple[str, ...]]:
         """Axes of the answers and of `label_quantities`; see `Model.dimensions`."""
-        names = {"missing_label": "question", "probed_label": "probed_question", "documents_with": "label"}
+        names = {
+            "missing_label": "question",
+            "probed_label": "probed_question",
+            "documents_with": "label_name",
+        }
         return {name: (axis,) for name, axis in names.items() if self.missing}
 
     def label_quantities(self, latents: Latents, corpus: Corpus) -> Quantities:

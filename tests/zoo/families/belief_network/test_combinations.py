@@ -30,6 +30,7 @@ EDGES = {
     "an empty layer": {"layer_mass": 1e-9, "layers": 3, "width": 4},
     "layers of one topic": {"width": 1, "layers": 3},
     "more layers than make sense": {"layers": 10, "width": 3},
+    "a layer wider than makes sense": {"layers": 2, "width": 300, "layer_mass": 0.01},
     "one layer of tiny eta": {"layers": 1, "eta": 1e-6},
 }
 
@@ -51,7 +52,9 @@ def states(model, variant, n, corpus=CORPUS):
 
 
 @pytest.mark.parametrize("edge", EDGES)
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize(
+    "model_id", [m if m == "lda" else pytest.param(m, marks=pytest.mark.heavy) for m in MODELS]
+)
 def test_edges_stay_finite(model_id, edge):
     model = of(model_id, **EDGES[edge])
     for variant in model.kernels:
@@ -62,6 +65,9 @@ def test_edges_stay_finite(model_id, edge):
             assert not np.isnan(value).any(), name
         words = model.frozen_topics(latents, CORPUS).words
         np.testing.assert_allclose(words.sum(axis=1), 1.0)
+        predictive, rng = model.predictive(latents, CORPUS), np.random.default_rng(1)
+        assert np.isfinite(predictive.log_completion(CORPUS, CORPUS, rng, burn_in=2, sweeps=3)).all()
+        assert np.isfinite(predictive.log_documents(CORPUS, rng, particles=3)).all()
 
 
 @pytest.mark.parametrize("model_id", [m for m in MODELS if "n_topics" in get(m).arguments()])

@@ -57,11 +57,13 @@ def transfer(request):
     return request.param, [*paths, draws["shape"].mean(-1)]
 
 
+@pytest.mark.heavy
 def test_transfer_equals_quadrature(transfer):
     lengths, paths = transfer
     assert np.abs(standard_scores(paths, EXACT[lengths])).max() < ALARM
 
 
+@pytest.mark.heavy
 def test_transfer_tells_models_of_lengths_apart(transfer):
     lengths, paths = transfer
     (other,) = EXACT.keys() - {lengths}
@@ -81,6 +83,7 @@ def same_topic():
     return corpus, (z[:, :, first] == z[:, :, second]).astype(float)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("hyper", "agrees"), [({}, True), ({"alpha": 2.0}, False), ({"eta": 0.1}, False)])
 def test_focused_equals_enumeration(same_topic, hyper, agrees):
     # No sixth stick in three documents but with probability 3 * 0.5 * (1 / 3)^5 = 0.006 under the prior.

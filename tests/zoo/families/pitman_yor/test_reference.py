@@ -169,7 +169,7 @@ def test_tables_are_what_the_moments_of_stable_variables_leave(model_id):
 
 
 RUNS = [
-    pytest.param(("tpyp", nuts), id="tpyp-numpyro"),
+    pytest.param(("tpyp", nuts), id="tpyp-numpyro", marks=pytest.mark.heavy),
     pytest.param(("hpyp", nuts), id="hpyp-numpyro", marks=pytest.mark.heavy),
     pytest.param(("pyp", nuts), id="pyp-numpyro", marks=pytest.mark.heavy),
     pytest.param(("tpyp", stan), id="tpyp-stan", marks=[pytest.mark.heavy, pytest.mark.stan]),

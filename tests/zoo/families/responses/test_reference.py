@@ -18,40 +18,45 @@ CORPUS = Corpus(
     [0, 1, 1, 0, 1, 2, 2],
     [0, 3, 5, 5, 7],
     n_words=3,
-    covariates={"rating": np.array(["1.5", "", "2.0", "0.3"]), "kind": np.array(["b", "", "a", "c"])},
+    covariates={
+        "rating": np.array(["1.5", "", "2.0", "0.3"]),
+        "kind": np.array(["b", "", "a", "c"]),
+        "good": np.array(["yes", "no", "", "no"]),
+    },
 )
-MODEL = get("slda", n_topics=2, response="rating:number, kind")
+RESPONSES = "rating:number, kind, good"
 
 
-@pytest.fixture(scope="module")
-def traced():
-    """Sites of the program at a draw from the prior, and the log probability of all topics given these."""
+@pytest.fixture(scope="module", params=["slda", "medlda"])
+def traced(request):
+    """A model, sites of its program at a draw from the prior, and log weights of all topics given these."""
+    model = get(request.param, n_topics=2, response=RESPONSES)
     with jax.enable_x64(True):
-        program = handlers.seed(MODEL.reference.numpyro(CORPUS, 0), jax.random.key(1))
+        program = handlers.seed(model.reference.numpyro(CORPUS, 0), jax.random.key(1))
         sites = handlers.trace(program).get_trace()
     draw = {name: np.asarray(site["value"], float) for name, site in sites.items() if "value" in site}
     topics = np.array(list(product(range(2), repeat=CORPUS.n_tokens)))
     log_p = np.array(
         [
-            MODEL.log_responses(draw | {"z": z}, CORPUS)
+            model.log_responses(draw | {"z": z}, CORPUS)
             + np.log(draw["theta"][CORPUS.doc_of, z]).sum()
             + np.log(draw["phi"][z, CORPUS.words]).sum()
             for z in topics
         ]
     )
-    return sites, draw, topics, log_p
+    return model, sites, draw, topics, log_p
 
 
 def test_topics_are_summed_out(traced):
-    sites, _, _, log_p = traced
+    _, sites, _, _, log_p = traced
     found = sum(float(site["fn"].log_factor) for name, site in sites.items() if name.startswith("document_"))
     assert found == pytest.approx(logsumexp(log_p), rel=1e-10)
 
 
 def test_topics_are_drawn_given_words_and_responses(traced):
-    _, draw, topics, log_p = traced
+    model, _, draw, topics, log_p = traced
     rng, n = np.random.default_rng(0), 4000
-    drawn = [MODEL.reference.latents(draw, CORPUS, rng) for _ in range(n)]
+    drawn = [model.reference.latents(draw, CORPUS, rng) for _ in range(n)]
     index = {tuple(z): i for i, z in enumerate(topics)}
     observed = np.bincount([index[tuple(latents["z"])] for latents in drawn], minlength=len(topics))
     expected = n * np.exp(log_p - logsumexp(log_p))
@@ -60,7 +65,7 @@ def test_topics_are_drawn_given_words_and_responses(traced):
     keep = expected > 0.0
     result = chisquare(observed[keep], expected[keep] * observed[keep].sum() / expected[keep].sum())
     assert result.pvalue > FALSE_ALARM_RATE
-    assert np.isfinite(MODEL.log_joint(drawn[0], CORPUS))
+    assert np.isfinite(model.log_joint(drawn[0], CORPUS))
 
 
 def test_rows_are_all_ways_and_stand_for_all_topics():

@@ -1,0 +1,54 @@
+"""Where the laboratory's and the experiments' work is done: in processes here, or on a cluster of Dask."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from joblib import Parallel, parallel_config
+
+from ..zoo.inference import cluster_at
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@contextmanager
+def on_cluster(cluster: "str | Client") -> Iterator[None]:
+    """Let joblib, and with it the replications of `sbc`, run on a cluster meanwhile.
+
+    A worker may be lost: what it was at is done again, by another one.
+
+    Parameters
+    ----------
+    cluster : str or distributed.Client
+        As for `sample`.
+
+    Raises
+    ------
+    ClusterError, ImportError, ValueError
+        As of `cluster_at`.
+    """
+    with cluster_at(cluster) as client, parallel_config("dask", client=client):
+        yield
+
+
+def unordered(
+    tasks: Iterable[Any],
+    n_jobs: int,
+    cluster: "str | Client | None" = None,
+    pre_dispatch: str = "2 * n_jobs",
+) -> Iterator[Any]:
+    """Results of tasks of joblib, as they come.
+
+    Parameters
+    ----------
+    tasks : iterable
+        Made by `joblib.delayed`; taken when there is somebody to begin with them.
+    n_jobs : int
+        Processes here; -1 for one a core. A cluster has as many as it has.
+    cluster : str or distributed.Client, optional
+    pre_dispatch : str
+        How many tasks are taken ahead of their results.
+    """
+    with nullcontext() if cluster is None else on_cluster(cluster):
+        yield from Parallel(n_jobs, return_as="generator_unordered", pre_dispatch=pre_dispatch)(tasks)

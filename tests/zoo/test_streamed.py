@@ -1,0 +1,164 @@
+"""Draws on disk: those of `sample` to the last bit, whatever ends the run, in memory that does not grow."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import bnpzoo
+import numpy as np
+import pytest
+from bnpzoo.zoo.inference import ResultsError, load, sample, stream
+from bnpzoo.zoo.inference import store as stores
+
+pytest.importorskip("zarr")
+
+RUN = {"chains": 2, "tune": 7, "draws": 20, "seed": 3, "keep": 4}
+
+
+@pytest.fixture(params=["lda", "hdp"])
+def model(request):
+    return bnpzoo.get(request.param, **({"n_topics": 3} if request.param == "lda" else {}))
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    rng = np.random.default_rng(0)
+    return bnpzoo.Corpus(
+        rng.integers(9, size=60), np.arange(0, 61, 6), n_words=9, covariates={"ä/b": ["x"] * 10}
+    )
+
+
+def assert_same(found, expected, n_draws=None):
+    """All but times; of the first draws."""
+    assert set(found.children) == set(expected.children)
+    for group in expected.children:
+        a, b = found[group].to_dataset(), expected[group].to_dataset()
+        if n_draws is not None:
+            b = b.isel(draw=slice(n_draws)) if group in ("posterior", "sample_stats") else b
+            b = b.isel(kept=slice(n_draws // 5)) if group == "latents" else b
+        times = ["seconds"] if group == "sample_stats" else []
+        assert a.drop_vars(times).equals(b.drop_vars(times)), group
+
+
+@pytest.mark.parametrize("at_once", [3, 128])
+def test_the_draws_of_sample(tmp_path, model, corpus, at_once, monkeypatch):
+    monkeypatch.setattr(stores, "DRAWS_AT_ONCE", at_once)
+    monkeypatch.setattr("bnpzoo.zoo.inference.streamed.DRAWS_AT_ONCE", at_once)
+    monkeypatch.setattr(stores, "TOKENS_AT_ONCE", 16)
+    expected = sample(model, corpus, **RUN)
+    assert stream(tmp_path / "a.zarr", model, corpus, **RUN)
+    found = load(tmp_path / "a.zarr")
+    assert_same(found, expected)
+    times = ("wall_seconds", "compile_seconds")
+    assert {k: v for k, v in found.attrs.items() if k not in times} == {
+        k: v for k, v in expected.attrs.items() if k not in times
+    }
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zarr"]
+
+
+def stopped_after(sweep, how):
+    """Report that ends the process, or asks it to stop, when chain 1 is there."""
+
+    def report(chain, done, total, note):
+        if chain == 1 and done == sweep:
+            os.kill(os.getpid(), how)
+
+    return report
+
+
+def test_interrupted_and_resumed(tmp_path, model, corpus):
+    expected = sample(model, corpus, **RUN)
+    saved = tmp_path / "saved"
+    options = RUN | {"checkpoint": saved, "workers": 1}
+    stop = stopped_after(7 + 11, signal.SIGINT)
+    assert not stream(tmp_path / "a.zarr", model, corpus, **options, progress=stop)
+    cut = load(tmp_path / "a.zarr")
+    assert cut.attrs["interrupted"] == 1
+    assert_same(cut, expected, cut["posterior"].sizes["draw"])
+    assert stream(tmp_path / "b.zarr", model, corpus, **options, resume=True)
+    assert_same(load(tmp_path / "b.zarr"), expected)
+    assert stream(tmp_path / "c.zarr", model, corpus, **options, resume=True)
+    assert_same(load(tmp_path / "c.zarr"), expected)
+
+
+def test_stopped_before_the_first_draw(tmp_path, corpus):
+    model, stop = bnpzoo.get("lda", n_topics=3), stopped_after(2, signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt, match="before the first draw; nothing was kept"):
+        stream(tmp_path / "a.zarr", model, corpus, **RUN, workers=1, progress=stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import os, sys, signal
+import numpy as np, bnpzoo
+from bnpzoo.zoo.inference import chain, stream
+chain.CHECKPOINT_SECONDS = 0.0
+rng = np.random.default_rng(0)
+words, ends = rng.integers(9, size=60), np.arange(0, 61, 6)
+corpus = bnpzoo.Corpus(words, ends, n_words=9, covariates={"ä/b": ["x"] * 10})
+def report(number, done, total, note):
+    if number == 1 and done == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+stream(sys.argv[1] + "/a.zarr", bnpzoo.get("lda", n_topics=3), corpus, chains=2, tune=7, draws=20, seed=3,
+       keep=4, workers=1, checkpoint=sys.argv[1] + "/saved", progress=report)
+"""
+
+
+@pytest.mark.parametrize("sweep", [1, 9, 17])
+def test_killed_and_resumed(tmp_path, corpus, sweep):
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path, str(sweep)], timeout=300)
+    assert done.returncode == -signal.SIGKILL
+    assert not (tmp_path / "a.zarr").exists()
+    model = bnpzoo.get("lda", n_topics=3)
+    assert stream(tmp_path / "a.zarr", model, corpus, **RUN, checkpoint=tmp_path / "saved", resume=True)
+    assert_same(load(tmp_path / "a.zarr"), sample(model, corpus, **RUN))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zarr", "saved"]
+
+
+def test_another_run_is_not_gone_on_with(tmp_path, corpus):
+    model, saved = bnpzoo.get("lda", n_topics=3), tmp_path / "saved"
+    stream(tmp_path / "a.zarr", model, corpus, **RUN, checkpoint=saved)
+    with pytest.raises(ValueError, match="was made with seed = 3, this run has 4"):
+        stream(tmp_path / "b.zarr", model, corpus, **RUN | {"seed": 4}, checkpoint=saved, resume=True)
+    with pytest.raises(OSError, match="expected the name of a new folder"):
+        stream(tmp_path / "a.zarr", model, corpus, **RUN)
+    with pytest.raises(ValueError, match="was made with streamed = True, this run has False"):
+        sample(model, corpus, **RUN, checkpoint=saved, resume=True)
+
+
+def test_what_is_no_fit(tmp_path, corpus):
+    stream(tmp_path / "a.zarr", bnpzoo.get("lda", n_topics=3), corpus, **RUN)
+    with pytest.raises(ResultsError, match=r"absent.zarr"):
+        load(tmp_path / "absent.zarr")
+    (tmp_path / "empty.zarr").mkdir()
+    with pytest.raises(ResultsError, match=r"empty.zarr: expected a fit as Zarr, found none"):
+        load(tmp_path / "empty.zarr")
+    attributes = tmp_path / "a.zarr" / "zarr.json"
+    attributes.write_text(attributes.read_text().replace('"model"', '"nodel"'))
+    with pytest.raises(ResultsError, match=r"a.zarr: expected an attribute model; it is missing"):
+        load(tmp_path / "a.zarr")
+
+
+def test_draws_are_not_held(tmp_path, corpus, monkeypatch):
+    """No chain ever holds more draws than are written at once, nor the latents of any."""
+    from bnpzoo.zoo.inference import streamed
+
+    held = []
+    before = streamed.StreamedChain.run
+
+    def report(number, done, total, note):
+        held.extend(
+            max(len(c.record.seconds), len(c.record.quantities)) + 99 * len(c.record.kept) for c in runners
+        )
+
+    runners = []
+
+    def run(self, *arguments):
+        runners.append(self)
+        before(self, *arguments)
+
+    monkeypatch.setattr(streamed.StreamedChain, "run", run)
+    monkeypatch.setattr(streamed, "DRAWS_AT_ONCE", 4)
+    stream(tmp_path / "a.zarr", bnpzoo.get("lda", n_topics=3), corpus, **RUN, workers=1, progress=report)
+    assert 0 < max(held) <= 4
