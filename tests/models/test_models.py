@@ -409,8 +409,9 @@ def test_draws_are_saved_and_read_back(which, variant, tmp_path):
     assert model_of(again) == model
     for c, j, latents in latents_of(again):
         quantities = model.quantities(latents, corpus_of(again), Probes.of(corpus))
-        for name, value in quantities.items():
-            stored = again["posterior"][name].values[c, j]
+        assert set(again["posterior"]) == {name for name, value in quantities.items() if np.size(value)}
+        for name in again["posterior"]:
+            value, stored = quantities[name], again["posterior"][name].values[c, j]
             np.testing.assert_allclose(value, stored, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
