@@ -24,6 +24,7 @@ from ..contract import (
 )
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
+from ..families.finite import FixedTopics
 from ..families.labels import marginal, reference
 from ..families.labels.family import LabelledFamily, check_count
 from ..families.labels.predictive import AuthorPredictive
@@ -66,7 +67,7 @@ class Authors(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AuthorTopic(LabelledFamily):
+class AuthorTopic(FixedTopics, LabelledFamily):
     """Each author has topic proportions, and each token of a document is by one of its authors.
 
     Latents: ``z`` (N,); ``author`` (N,), the number of a label, or, past these, of a document without labels;
@@ -173,14 +174,6 @@ class AuthorTopic(LabelledFamily):
     @override
     def may_have(self, corpus: Corpus) -> np.ndarray:
         return np.ones((1, self.n_topics), bool)
-
-    @override
-    def most_topics(self, design: Design) -> int:
-        return self.n_topics
-
-    @override
-    def n_topics_of(self, latents: Latents) -> int:
-        return self.n_topics
 
     @property
     @override

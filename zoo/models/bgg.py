@@ -27,7 +27,7 @@ from ..contract import (
 from ..corpus import Corpus
 from ..families.belief_network.topics import BeliefNetwork
 from ..families.collapsed import prior_arrays
-from ..families.lda.family import FiniteFamily
+from ..families.finite import OneCollection
 from ..families.poisson import convolved, reference
 from ..families.poisson.family import PoissonFamily
 from ..families.poisson.layered import draw_gammas, log_gammas
@@ -40,7 +40,7 @@ from ..toolbox.draws import log_gamma
 
 
 @dataclass(frozen=True)
-class Bgg(PoissonFamily, FiniteFamily):
+class Bgg(PoissonFamily, OneCollection):
     """Counts of words as sums of Poisson variables, one a topic; each topic has a probability of its own.
 
     Latents: ``z`` (N,); ``r`` (K,); ``log_odds`` (K,), log p - log(1 - p) of each topic; ``gamma``, ``c``;
@@ -140,23 +140,6 @@ class Bgg(PoissonFamily, FiniteFamily):
     def samplers(self) -> Mapping[str, Sampler]:
         """See `TwoSidedModel.samplers`: the one that has topics' words at hand can weigh topics by p."""
         return {"parallel": guarded_samplers(self.topics)["parallel"]}
-
-    @property
-    @override
-    def opens_topics(self) -> bool:
-        return False
-
-    @override
-    def most_topics(self, design: Design) -> int:
-        return self.n_topics
-
-    @override
-    def n_topics_of(self, latents: Latents) -> int:
-        return latents["r"].size
-
-    def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
-        """One group: all documents may have all topics."""
-        return np.zeros(n_documents, np.int32)
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:

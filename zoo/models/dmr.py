@@ -23,6 +23,7 @@ from ..contract import (
 )
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
+from ..families.finite import FixedTopics
 from ..families.labels import marginal, reference
 from ..families.labels.family import LabelledFamily, check_count
 from ..families.topics import Dirichlet, TopicSide
@@ -32,7 +33,7 @@ PRECISIONS = ("intercept_precision", "precision")
 
 
 @dataclass(frozen=True)
-class Dmr(LabelledFamily):
+class Dmr(FixedTopics, LabelledFamily):
     """Each label makes each topic more or less likely in its documents, by a factor.
 
     Latents: ``z`` (N,); ``log_factor`` (J + 1, K), the regression coefficients, the first row being the
@@ -116,14 +117,6 @@ class Dmr(LabelledFamily):
     @override
     def may_have(self, corpus: Corpus) -> np.ndarray:
         return np.ones((self.label_rows(corpus)[0].shape[0], self.n_topics), bool)
-
-    @override
-    def most_topics(self, design: Design) -> int:
-        return self.n_topics
-
-    @override
-    def n_topics_of(self, latents: Latents) -> int:
-        return self.n_topics
 
     @property
     @override

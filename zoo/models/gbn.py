@@ -25,7 +25,7 @@ from ..contract import (
 )
 from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
-from ..families.lda.family import FiniteFamily
+from ..families.finite import OneCollection
 from ..families.pitman_yor.topics import PitmanYor
 from ..families.poisson import layered, reference
 from ..families.poisson.family import OfDocumentProbabilities
@@ -42,7 +42,7 @@ DRAWS, DRAWS_OF_MANY = 400_000, 10_000
 
 
 @dataclass(frozen=True)
-class Gbn(OfDocumentProbabilities, FiniteFamily):
+class Gbn(OfDocumentProbabilities, OneCollection):
     """Topics of documents come from a few more general ones, and these from more general ones still.
 
     Latents: ``z`` (N,); ``theta`` (S - 1, D, K), rates of layers 2 to S; ``link`` (S - 1, K, K), for each
@@ -162,23 +162,6 @@ class Gbn(OfDocumentProbabilities, FiniteFamily):
         """See `TwoSidedModel.samplers`; not over Pitman-Yor topics one that prunes, as the authors do."""
         own = {} if isinstance(self.topics, PitmanYor) else {"pruned": PRUNED}
         return {**super().samplers, **own}
-
-    @property
-    @override
-    def opens_topics(self) -> bool:
-        return False
-
-    @override
-    def most_topics(self, design: Design) -> int:
-        return self.n_topics
-
-    @override
-    def n_topics_of(self, latents: Latents) -> int:
-        return latents["r"].size
-
-    def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
-        """One group: all documents may have all topics."""
-        return np.zeros(n_documents, np.int32)
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:

@@ -5,15 +5,14 @@ from typing import ClassVar, override
 
 import numpy as np
 
-from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Simulation
+from ..contract import Card, Design, Equation, Latents, Simulation
 from ..corpus import Corpus, CorpusError
 from ..corpus.labels import Labelled
 from ..families.lda.family import LdaFamily
 from ..families.responses import law
 from ..families.responses.family import RespondingFamily
 from ..families.responses.responses import Hinge, Response
-from ..families.topics import Dirichlet, TopicSide
-from ..settings import option, setting
+from ..settings import option
 
 MOST_TRIALS = 20_000
 """Of `Medlda.simulate`, before it gives up."""
@@ -104,17 +103,6 @@ class Medlda(RespondingFamily):
         tags=("parametric", "responses"),
     )
 
-    n_topics: int = option(10, small=2, benchmark=100)
-    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
-    intercept_precision: Hyperparameter = setting(
-        Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(6.0, 5.0), benchmark=0.1
-    )
-    precision: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.4, prior=Gamma(5.0, 4.0), benchmark=1.0)
-    noise_precision: Hyperparameter = setting(
-        Gamma(1.0, 1.0), fixed=1.8, prior=Gamma(4.0, 2.0), benchmark=1.2
-    )
-    topics: TopicSide = Dirichlet()
-    response: str = option("", small="group, group:number", benchmark="")
     cost: float = option(1.0, small=0.5, benchmark=1.0)
     margin: float = option(1.0, small=0.4, benchmark=1.0)
 

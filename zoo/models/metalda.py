@@ -14,8 +14,8 @@ from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, FrozenTopics, Latents, Probes, Quantities, Room, WordCounts
 from ..corpus import Corpus
 from ..corpus.labels import Labelled, distinct_rows
+from ..families.finite import OneCollection
 from ..families.labelled import LabelledModel
-from ..families.lda.family import FiniteFamily
 from ..families.poisson import reference
 from ..families.poisson.marginal import SimulatedLaw
 from ..families.poisson.predictive import frozen_under
@@ -30,7 +30,7 @@ DRAWS = 400_000
 
 
 @dataclass(frozen=True)
-class Metalda(LabelledModel, FiniteFamily):
+class Metalda(LabelledModel, OneCollection):
     """A fixed number of topics; each label of a document makes some of them more likely, and others less.
 
     Latents: ``z`` (N,); ``log_weight`` (1 + J, K), log lambda of each feature and topic, the first being that
@@ -119,23 +119,6 @@ class Metalda(LabelledModel, FiniteFamily):
     @override
     def samplers(self) -> Mapping[str, Sampler]:
         return guarded_samplers(self.topics)
-
-    @property
-    @override
-    def opens_topics(self) -> bool:
-        return False
-
-    @override
-    def most_topics(self, design: Design) -> int:
-        return self.n_topics
-
-    @override
-    def n_topics_of(self, latents: Latents) -> int:
-        return latents["log_weight"].shape[1]
-
-    def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
-        """One group: all documents may have all topics."""
-        return np.zeros(n_documents, np.int32)
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:

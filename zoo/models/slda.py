@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..contract import Card, Equation, Gamma, Hyperparameter
+from ..contract import Card, Equation
 from ..families.responses.family import RespondingFamily
-from ..families.topics import Dirichlet, TopicSide
-from ..settings import option, setting
 
 
 @dataclass(frozen=True)
@@ -83,15 +81,3 @@ class Slda(RespondingFamily):
         ),
         tags=("parametric", "responses"),
     )
-
-    n_topics: int = option(10, small=2, benchmark=100)
-    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
-    intercept_precision: Hyperparameter = setting(
-        Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(6.0, 5.0), benchmark=0.1
-    )
-    precision: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.4, prior=Gamma(5.0, 4.0), benchmark=1.0)
-    noise_precision: Hyperparameter = setting(
-        Gamma(1.0, 1.0), fixed=1.8, prior=Gamma(4.0, 2.0), benchmark=1.2
-    )
-    topics: TopicSide = Dirichlet()
-    response: str = option("", small="group, group:number", benchmark="")

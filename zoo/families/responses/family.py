@@ -1,6 +1,7 @@
 """What models of documents with responses share."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, override
 
@@ -10,6 +11,7 @@ from ....kernels.responses import documents, sweeps
 from ....kernels.toolbox.sides import State
 from ...contract import (
     Design,
+    Gamma,
     Hyperparameter,
     Latents,
     Predictive,
@@ -22,6 +24,7 @@ from ...contract import (
 )
 from ...corpus import Corpus
 from ...corpus.labels import Labelled
+from ...settings import option, setting
 from ...toolbox.draws import draw_categorical
 from ...toolbox.laws import doc_topic_counts
 from ..collapsed import prior_arrays
@@ -47,6 +50,7 @@ def conditional(room: Room) -> Any:
     return room(sweeps).conditional_sweep
 
 
+@dataclass(frozen=True)
 class RespondingFamily(LdaFamily):
     """Base of the models of Dirichlet documents with responses that are linear in the shares of topics.
 
@@ -57,10 +61,18 @@ class RespondingFamily(LdaFamily):
     topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "alpha", *COEFFICIENTS, *PRECISIONS)
     stan_program: ClassVar[str] = "slda"
-    response: str
-    intercept_precision: Hyperparameter
-    precision: Hyperparameter
-    noise_precision: Hyperparameter
+
+    n_topics: int = option(10, small=2, benchmark=100)
+    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
+    intercept_precision: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(6.0, 5.0), benchmark=0.1
+    )
+    precision: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.4, prior=Gamma(5.0, 4.0), benchmark=1.0)
+    noise_precision: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=1.8, prior=Gamma(4.0, 2.0), benchmark=1.2
+    )
+    topics: TopicSide = Dirichlet()
+    response: str = option("", small="group, group:number", benchmark="")
 
     @property
     @override
