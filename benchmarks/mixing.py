@@ -22,6 +22,7 @@ import numpy as np
 from bnpzoo.diagnostics.heldout.scores import document_completion
 from bnpzoo.zoo.contract import Design, Probes
 from bnpzoo.zoo.inference.convergence import LOCAL, ess, rhat
+from joblib import Parallel, delayed
 
 from .speed import CORPUS, processor
 
@@ -37,6 +38,10 @@ DRAWS = 5
 """Of a chain, for held-out documents."""
 
 NOWHERE = Probes(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
+
+
+type Line = tuple[str, ...]
+type Lines = list[Line]
 
 
 class Data(NamedTuple):
@@ -67,8 +72,15 @@ def data_of(name: str) -> Data:
     return Data(model, *(corpus.split() if "is_test" in corpus.covariates else (corpus, None)))
 
 
-def run(data: Data, sampler: str, start: str, seed: int, budget: float) -> Chain:
-    """One chain of `budget` CPU-seconds, those for looking at it not counted."""
+def run(name: str, sampler: str, start: str, seed: int, budget: float) -> Chain:
+    """One chain of `budget` CPU-seconds, without those for compiling and for looking at it."""
+    data = data_of(name)
+    run_on(Data(data.model, data.corpus.take([0, 1]), None), sampler, "one", 1, 0.1)  # compiles
+    return run_on(data, sampler, start, seed, budget)
+
+
+def run_on(data: Data, sampler: str, start: str, seed: int, budget: float) -> Chain:
+    """See `run`."""
     model, corpus, held_out = data
     rng, kernel = np.random.default_rng(seed), model.kernel(sampler)
     labels = corpus.doc_of if start == "documents" else np.zeros(corpus.n_tokens, np.int64)
@@ -107,16 +119,14 @@ def agreement(chains: list[Chain], budget: float) -> tuple[float, str, float, st
     return float(np.ptp(means)), worst, apart[worst], least, size[least]
 
 
-def rows(name: str, budgets: dict[str, float]) -> Iterator[tuple[list[tuple[str, ...]], tuple[str, ...]]]:
+def rows(name: str, budget: float, samplers: list[str], jobs: int) -> Iterator[tuple[Lines, Line]]:
     """For each sampler, lines on its chains and one on how they agree."""
-    data, budget = data_of(name), budgets[name]
-    few = data.corpus.take([0, 1])
-    for sampler in SAMPLERS:
-        run(Data(data.model, few, None), sampler, "one", 1, 0.1)  # compiles
-        chains, lines = [], []
-        for (title, start), seed in product(STARTS.items(), SEEDS):
-            chain = run(data, sampler, start, seed, budget)
-            chains.append(chain)
+    for sampler in samplers:
+        plans = list(product(STARTS.items(), SEEDS))
+        tasks = (delayed(run)(name, sampler, start, seed, budget) for (_, start), seed in plans)
+        chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
+        lines = []
+        for ((title, _), _), chain in zip(plans, chains, strict=True):
             topics, log_joint = (
                 chain.quantities[key][chain.seconds >= budget / 2].mean() for key in ("n_topics", "log_joint")
             )
@@ -131,17 +141,17 @@ def rows(name: str, budgets: dict[str, float]) -> Iterator[tuple[list[tuple[str,
         yield lines, (name, sampler, f"{budget:g}", *summary)
 
 
-def table(head: tuple[str, ...], n_words: int, lines: list[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], n_words: int, lines: Lines) -> str:
     """Table whose columns after the first `n_words` hold numbers."""
     rule = ("---",) * n_words + ("--:",) * (len(head) - n_words)
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
 
 
-def page(told: str, chains: list[tuple[str, ...]], agreements: list[tuple[str, ...]]) -> str:
+def page(told: str, chains: Lines, agreements: Lines) -> str:
     """All of ``mixing.md``; `told` are the arguments of the command."""
     return f"""# Chains from two sides
 
-Written by `python -m benchmarks.mixing {told}` on {date.today()}; do not edit.
+Written by `{("python -m benchmarks.mixing " + told).strip()}` on {date.today()}; do not edit.
 
 `hdp`, four chains a sampler, two from one topic and two from a topic a document, each of so many CPU-seconds.
 What is said of them is of the second half of these.
@@ -164,16 +174,20 @@ def main() -> None:
     parser.add_argument(
         "corpora", nargs="*", default=[f"{SIMULATED}:20", f"{CORPUS.stem}:40"], metavar="NAME:SECONDS"
     )
-    words, budgets = parser.parse_args().corpora, {}
+    parser.add_argument("--samplers", nargs="+", default=list(SAMPLERS), choices=SAMPLERS)
+    parser.add_argument("--jobs", type=int, default=1, help="chains at once")
+    options = parser.parse_args()
+    told, words, budgets = " ".join(sys.argv[1:]), options.corpora, {}
     for word in words:
         name, _, seconds = word.partition(":")
         budgets[name] = float(seconds or 60)
-    chains, agreements = [], []
-    for name in budgets:
-        for lines, summary in rows(name, budgets):
+    chains: Lines = []
+    agreements: Lines = []
+    for name, budget in budgets.items():
+        for lines, summary in rows(name, budget, options.samplers, options.jobs):
             chains += lines
             agreements.append(summary)
-            RESULTS.write_text(page(" ".join(words), chains, agreements), encoding="utf-8")
+            RESULTS.write_text(page(told, chains, agreements), encoding="utf-8")
 
 
 if __name__ == "__main__":
