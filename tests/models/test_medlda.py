@@ -14,6 +14,7 @@ from bnpzoo.zoo.families.responses import law
 from bnpzoo.zoo.families.responses.responses import Hinge, Response
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.medlda import Medlda
+from responses import run, two_kinds
 from samplers import on_rung, rung_that_sees
 from scipy import stats
 from scipy.special import logsumexp
@@ -161,27 +162,11 @@ def test_it_is_calibrated_where_responses_are_missing(variant):
     assert verdict.passed, verdict
 
 
-def run(corpus, sweeps=300, **arguments):
-    model, rng = get("medlda", **arguments), np.random.default_rng(0)
-    kernel = model.kernel()
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    kept = []
-    for sweep in range(sweeps):
-        state = kernel.step(rng, state)
-        if sweep >= sweeps // 2:
-            kept.append(kernel.snapshot(state))
-    kernel.check(state)
-    return model, kept
-
-
 @pytest.mark.parametrize("cost", [0.01, 1.0, 1000.0])
 def test_separable_categories_are_told_apart(cost):
-    rng = np.random.default_rng(0)
     kind = np.arange(60) % 2
-    words = rng.integers(20, size=60 * 20) + 20 * np.repeat(kind, 20)
-    names = np.array(["plain", "fancy"])[kind]
-    corpus = Corpus(words, 20 * np.arange(61), n_words=40, covariates={"kind": names})
-    model, kept = run(corpus, response="kind", n_topics=4, cost=cost)
+    corpus = two_kinds(kind=np.array(["plain", "fancy"])[kind])
+    model, kept = run("medlda", corpus, response="kind", n_topics=4, cost=cost)
     assert all(np.isfinite(latents["coefficient"]).all() for latents in kept)
     predictors = np.mean([model.predictors(latents, corpus) for latents in kept], axis=0)
     if cost >= 1.0:
@@ -192,7 +177,7 @@ def test_a_thousand_categories():
     kind = np.array([f"kind {d % 1000}" for d in range(1200)])
     rng = np.random.default_rng(0)
     corpus = Corpus(rng.integers(9, size=2400), 2 * np.arange(1201), n_words=9, covariates={"kind": kind})
-    model, kept = run(corpus, sweeps=2, response="kind", n_topics=3)
+    model, kept = run("medlda", corpus, sweeps=2, response="kind", n_topics=3)
     assert kept[-1]["coefficient"].shape == (1000, 3)
     assert np.isfinite(model.log_joint(kept[-1], corpus))
 

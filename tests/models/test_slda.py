@@ -21,6 +21,7 @@ from bnpzoo.zoo.families.responses.responses import (
 )
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.slda import Slda
+from responses import run, two_kinds
 from samplers import on_rung, rung_that_sees
 from scipy import integrate, sparse, stats
 
@@ -222,30 +223,10 @@ def test_it_is_calibrated_where_responses_are_missing(variant):
     assert verdict.passed, verdict
 
 
-def run(corpus, sweeps=300, **arguments):
-    model, rng = get("slda", **arguments), np.random.default_rng(0)
-    kernel = model.kernel()
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    kept = []
-    for sweep in range(sweeps):
-        state = kernel.step(rng, state)
-        if sweep >= sweeps // 2:
-            kept.append(kernel.snapshot(state))
-    kernel.check(state)
-    return model, kept
-
-
-def two_kinds(n=60, **covariates):
-    """Documents of two kinds, which share no word."""
-    rng = np.random.default_rng(0)
-    kind = np.arange(n) % 2
-    words = rng.integers(20, size=n * 20) + 20 * np.repeat(kind, 20)
-    return Corpus(words, 20 * np.arange(n + 1), n_words=40, covariates=covariates)
-
-
 def test_separable_responses_leave_coefficients_finite():
     kind = np.arange(60) % 2
     model, kept = run(
+        "slda",
         two_kinds(kind=np.array(["plain", "fancy"])[kind], score=100.0 * kind),
         response="kind, score",
         n_topics=4,
@@ -259,7 +240,7 @@ def test_separable_responses_leave_coefficients_finite():
 
 def test_constant_numbers_are_predicted_as_they_are():
     corpus = two_kinds(score=np.full(60, 3.5))
-    model, kept = run(corpus, response="score", n_topics=4)
+    model, kept = run("slda", corpus, response="score", n_topics=4)
     predictors = np.mean([model.predictors(latents, corpus) for latents in kept], axis=0)
     assert predictors == pytest.approx(np.full((60, 1), 3.5), abs=0.2)
 
@@ -268,7 +249,7 @@ def test_a_thousand_categories():
     kind = np.array([f"kind {d % 1000}" for d in range(1200)])
     rng = np.random.default_rng(0)
     corpus = Corpus(rng.integers(9, size=2400), 2 * np.arange(1201), n_words=9, covariates={"kind": kind})
-    model, kept = run(corpus, sweeps=2, response="kind", n_topics=3)
+    model, kept = run("slda", corpus, sweeps=2, response="kind", n_topics=3)
     assert kept[-1]["coefficient"].shape == (999, 3)
     assert np.isfinite(model.log_joint(kept[-1], corpus))
 
