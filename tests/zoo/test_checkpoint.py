@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -171,6 +172,23 @@ def test_nothing_larger_than_the_file_is_allocated(run):
 
 def test_a_folder_for_checkpoints_that_is_a_file_is_one_line(run):
     refused(run / "run.json", "expected a folder for checkpoints, found a file")
+
+
+def test_a_seed_may_be_of_numpy(tmp_path):
+    settings = SETTINGS | {"seed": np.int64(3)}
+    expected = sample(MODEL, CORPUS, **settings, checkpoint=tmp_path)
+    again = sample(MODEL, CORPUS, **SETTINGS | {"seed": 3}, checkpoint=tmp_path, resume=True)
+    assert again["posterior"].equals(expected["posterior"])
+
+
+def test_a_run_is_of_one_set_of_labels(tmp_path):
+    def rated(*names):
+        kind = np.arange(CORPUS.n_documents) % 2
+        return replace(CORPUS, covariates={"kind": kind}, covariate_names={"kind": names})
+
+    sample(MODEL, rated("bad", "good"), **SETTINGS, checkpoint=tmp_path)
+    with pytest.raises(CheckpointError, match="was made with names of labels"):
+        sample(MODEL, rated("bad", "great"), **SETTINGS, checkpoint=tmp_path, resume=True)
 
 
 def test_a_run_is_of_one_schedule(run):

@@ -253,6 +253,13 @@ def test_a_corpus_without_tokens_is_refused():
         sample(get("lda"), Corpus([], [0, 0], n_words=3))
 
 
+def test_a_corpus_of_more_tokens_than_kernels_can_number_is_refused(subject, monkeypatch):
+    monkeypatch.setattr("bnpzoo.zoo.inference.backends.MOST_TOKENS", 3)
+    model, corpus = subject
+    with pytest.raises(ValueError, match=f"at most 3 tokens, found {corpus.n_tokens}"):
+        sample(model, corpus)
+
+
 def test_files_that_hold_no_draws_are_refused(tmp_path):
     with pytest.raises(ResultsError, match="there is no such file"):
         load(tmp_path / "none.nc")

@@ -1,6 +1,7 @@
 """Draws on disk: those of `sample` to the last bit, whatever ends the run, in memory that does not grow."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 from bnpzoo.zoo.inference import ResultsError, load, sample, stream
 from bnpzoo.zoo.inference import store as stores
+from bnpzoo.zoo.inference.checkpoint import CheckpointError
+from bnpzoo.zoo.inference.streamed import DRAWS
 
 pytest.importorskip("zarr")
 
@@ -125,6 +128,30 @@ def test_another_run_is_not_gone_on_with(tmp_path, corpus):
         stream(tmp_path / "a.zarr", model, corpus, **RUN)
     with pytest.raises(ValueError, match="was made with streamed = True, this run has False"):
         sample(model, corpus, **RUN, checkpoint=saved, resume=True)
+
+
+def test_draws_that_are_gone_are_missed(tmp_path, corpus):
+    model, options = bnpzoo.get("lda", n_topics=3), RUN | {"checkpoint": tmp_path / "saved"}
+    stream(tmp_path / "a.zarr", model, corpus, **options)
+    shutil.rmtree(tmp_path / "saved" / DRAWS)
+    with pytest.raises(
+        CheckpointError, match=r"chain-0\.npz: .*expected its 20 draws in draws\.zarr beside it"
+    ):
+        stream(tmp_path / "b.zarr", model, corpus, **options, resume=True)
+    assert not (tmp_path / "b.zarr").exists()
+
+
+def test_what_comes_to_the_place_of_a_fit_meanwhile_stays(tmp_path, corpus):
+    model, place = bnpzoo.get("lda", n_topics=3), tmp_path / "a.zarr"
+
+    def put_something(*_):
+        place.mkdir(exist_ok=True)
+
+    with pytest.raises(FileExistsError, match="something has come there meanwhile; what was made is in"):
+        stream(place, model, corpus, **RUN, workers=1, progress=put_something)
+    (other,) = tmp_path.glob("a-*.zarr")
+    assert list(place.iterdir()) == []
+    assert_same(load(other), sample(model, corpus, **RUN))
 
 
 def test_what_is_no_fit(tmp_path, corpus):
