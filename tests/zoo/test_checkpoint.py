@@ -191,6 +191,19 @@ def test_a_run_is_of_one_set_of_labels(tmp_path):
         sample(MODEL, rated("bad", "great"), **SETTINGS, checkpoint=tmp_path, resume=True)
 
 
+def test_a_folder_is_of_one_process_at_a_time(tmp_path):
+    refusals = []
+
+    def go_on_meanwhile(*_):
+        if not refusals:
+            refused(tmp_path, "another run keeps its checkpoints there now")
+            refusals.append(1)
+
+    sample(MODEL, CORPUS, **SETTINGS, checkpoint=tmp_path, workers=1, progress=go_on_meanwhile)
+    assert refusals
+    sample(MODEL, CORPUS, **SETTINGS, checkpoint=tmp_path, resume=True)
+
+
 def test_a_run_is_of_one_schedule(run):
     assert json.loads((run / "run.json").read_text())["schedule"]["draws"] == 6
     refused(run, "was made with schedule", draws=7)

@@ -1,11 +1,14 @@
 """A chain on disk: everything that its next sweep depends on, and what it has recorded. No pickles."""
 
+import fcntl
 import hashlib
 import json
 import math
 import operator
+import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -106,18 +109,43 @@ def _grown(kernel: Kernel, fresh: Any, arrays: Mapping[str, np.ndarray]) -> tupl
     return fresh, roomy
 
 
+@contextmanager
+def claimed(directory: Path | None) -> Iterator[None]:
+    """Make the folder if there is none, and keep other processes from it; with the process its claim ends.
+
+    Raises
+    ------
+    CheckpointError
+        It is no folder, or another process keeps its checkpoints there.
+    """
+    if directory is None:
+        yield
+        return
+    if directory.exists() and not directory.is_dir():
+        raise CheckpointError(f"{directory}: expected a folder for checkpoints, found a file")
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CheckpointError(f"{directory}: another run keeps its checkpoints there now") from None
+        except OSError:
+            pass  # a file system without locks keeps nobody out
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def write_run(directory: Path, run: dict[str, Any], resume: bool) -> None:
     """Note in `directory` which run its checkpoints belong to, or see that they belong to this one.
 
     Raises
     ------
     CheckpointError
-        If the directory holds a run and `resume` is false, or holds a different run, or is none.
+        If the directory holds a run and `resume` is false, or holds a different run.
     """
     path = directory / "run.json"
-    if directory.exists() and not directory.is_dir():
-        raise CheckpointError(f"{directory}: expected a folder for checkpoints, found a file")
-    directory.mkdir(parents=True, exist_ok=True)
     remove_leftovers(directory)
     if not path.exists():
         if any(directory.glob("chain-*.npz")):

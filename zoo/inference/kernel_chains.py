@@ -18,7 +18,7 @@ from ..._version import __version__
 from ..contract import Model, Probes
 from ..corpus import Corpus
 from .chain import Chain
-from .checkpoint import write_run
+from .checkpoint import claimed, write_run
 from .interrupt import Stop, held_signals
 from .progress import Report, compiling, displayed
 from .results import describe
@@ -70,7 +70,7 @@ def run_chains(
     directory = None if checkpoint is None else Path(checkpoint)
     with compiling(progress):
         compile_seconds = _compile(model, corpus, variant)
-    with held_signals() as stop:
+    with held_signals() as stop, claimed(directory):
         if directory is not None:
             identity = {
                 "bnpzoo": __version__,
