@@ -53,7 +53,21 @@ class Commands(TyperGroup):
         except Exception as error:
             if ctx.params.get("debug") or not _foreseeable(error):
                 raise
-            fail(str(error))
+            fail(_with_remedy(str(error)))
+
+
+REMEDIES = {
+    "expected a corpus with groups": "--groups names a covariate, or says how many to simulate",
+    "expected a corpus with associations": "`bnpzoo associate` adds them to a corpus",
+    "expected a corpus with labels": "--set labels=NAME says which covariate",
+    "response: expected a covariate of the corpus": "--set response=NAME says which",
+}
+"""What can be done about errors of models, by how these begin: on the command line, that is."""
+
+
+def _with_remedy(message: str) -> str:
+    """Return the message of an error, and what to do on the command line where the library cannot know it."""
+    return "; ".join([message, *(remedy for error, remedy in REMEDIES.items() if error in message)])
 
 
 def _foreseeable(error: Exception) -> bool:
@@ -75,8 +89,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done; 1 fits disagree (compare, demo) or a sampler is rejected (validate); 2 wrong "
-    "usage or input; 3 too few draws to tell (compare, demo); 130 interrupted before the first draw.",
+    epilog="Exit codes: 0 done; 1 fits disagree (compare, demo), or a sampler is rejected or a mutant is not "
+    "(validate); 2 wrong usage or input; 3 too few draws to tell (compare, demo); 130 interrupted before the "
+    "first draw.",
 )
 
 

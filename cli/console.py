@@ -120,9 +120,8 @@ def csv_in_parts(path: Path) -> Iterator[Callable[..., None]]:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table; numbers stand to the right, text is taken literally."""
+    out.print(Text(title, "table.title"), soft_wrap=True)
     table = Table(
-        title=escape(title),
-        title_justify="left",
         box=SIMPLE_HEAD,
         show_edge=False,
         padding=(0, 1, 0, 0),

@@ -10,7 +10,7 @@ from .inputs import Json
 
 PACKAGES = (
     "bnpzoo", "numpy", "scipy", "numba", "jax", "numpyro", "arviz", "xarray",
-    "cmdstanpy", "pystan", "scikit-learn", "gensim", "tomotopy",
+    "cmdstanpy", "pystan", "scikit-learn", "zarr", "distributed", "sentencex", "gensim", "tomotopy",
 )  # fmt: skip
 
 

@@ -49,6 +49,8 @@ def export(
     """
     from ..zoo.inference import load
 
+    if to in (Form.GROUND_TRUTH, Form.PYLDAVIS) and out_file.suffix.lower() != ".json":
+        raise ValueError(f"--out {out_file}: expected a name that ends in .json")
     tree = load(fit)
     if to is Form.POSTERIORDB:
         _posteriordb(tree, out_file, name or fit.stem.replace("-", "_"), truncation)

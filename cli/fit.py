@@ -72,6 +72,14 @@ def fit(
     tune: Annotated[int, typer.Option(min=0, help="Sweeps of each chain that are thrown away.")] = 500,
     draws: Annotated[int, typer.Option(min=1, help="Draws of each chain that are kept.")] = 500,
     thin: Annotated[int, typer.Option(min=1, help="Sweeps for each draw that is kept.")] = 1,
+    keep: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Draws of each chain that are kept whole, evenly spaced: topics and new documents are told "
+            "by these; of the others test quantities are kept.",
+        ),
+    ] = 10,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -178,7 +186,8 @@ def fit(
     if out_file is None:
         say("The draws will not be kept, only their summary printed: there is no --out.", "yellow", err)
     run: dict[str, Any] = {
-        "variant": variant, "chains": chains, "tune": tune, "draws": draws, "thin": thin, "seed": seed,
+        "variant": variant, "chains": chains, "tune": tune, "draws": draws, "thin": thin, "keep": keep,
+        "seed": seed,
         "start": start, "progress": True, "checkpoint": checkpoint, "resume": resume,
         "cluster": dask,
     }  # fmt: skip
@@ -247,6 +256,8 @@ def _parts(corpus: "Corpus", split: str | None) -> "tuple[Corpus, Corpus | None]
     """Training and test part; without the latter unless it is asked for or the corpus has one."""
     if split is None and SPLIT not in corpus.covariates:
         return corpus, None
+    if split is not None and split not in corpus.covariates:
+        raise ValueError(f"--split {split}: the covariates are {', '.join(corpus.covariates) or 'none'}")
     train, test = corpus.split(split or SPLIT)
     return train, test if split or test.n_documents else None
 
@@ -255,8 +266,14 @@ def announce(model: "Model", corpus: "Corpus") -> None:
     """Say on standard error what is about to be sampled, and how the model is set."""
     sizes = f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words"
     say(f"{model.card.title}: {sizes}", "bold", err)
+    say_settings(model)
+
+
+def say_settings(model: "Model") -> None:
+    """Say on standard error how a model is set; what is left to the corpus is not set."""
     for name, how in model.settings().items():
-        say(f"  {name}: {how}", console=err)
+        if how != "fixed at ":
+            say(f"  {name}: {how}", console=err)
 
 
 def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None") -> dict[str, Any]:

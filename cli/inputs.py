@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -129,9 +129,9 @@ Coverage = Annotated[
 ]
 
 
-def _of_text(help: str, metavar: str | None = None) -> Any:
+def _of_text(help: str, metavar: str | None = None, least: int | None = None) -> Any:
     """Option of commands that read text."""
-    return typer.Option(help=help, metavar=metavar, rich_help_panel="Text")
+    return typer.Option(help=help, metavar=metavar, min=least, rich_help_panel="Text")
 
 
 StopWords = Annotated[
@@ -143,7 +143,7 @@ MinDf = Annotated[
 MaxDf = Annotated[
     str, _of_text("Drop words in more documents: a number, or a share such as 0.5.", "NUMBER|SHARE")
 ]
-MaxFeatures = Annotated[int | None, _of_text("Keep only so many words, the most frequent ones.")]
+MaxFeatures = Annotated[int | None, _of_text("Keep only so many words, the most frequent ones.", least=1)]
 TokenPattern = Annotated[
     str | None,
     _of_text("Regular expression of a token; unless given, two characters or more, a letter among them."),
@@ -206,6 +206,8 @@ def parse_settings(settings: Sequence[str], choices: Collection[str] = ()) -> di
         if match is None:
             raise ValueError(f"--set {setting}: expected NAME=VALUE, such as alpha=0.1")
         name, value = match["name"], match["value"]
+        if name in arguments:
+            raise ValueError(f"--set {setting}: {name} is set twice")
         try:
             arguments[name] = value if name in choices else _value(value)
         except ValueError as error:
@@ -213,11 +215,15 @@ def parse_settings(settings: Sequence[str], choices: Collection[str] = ()) -> di
     return arguments
 
 
+TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+"""Words for truth values."""
+
+
 def _value(text: str) -> Any:
     from ..zoo.priors import PRIORS
 
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
+    if text.lower() in TRUTH:
+        return TRUTH[text.lower()]
     prior = _PRIOR.fullmatch(text)
     if prior is not None:
         return PRIORS[prior["name"].capitalize()](_number(prior["first"]), _number(prior["second"]))
@@ -319,6 +325,8 @@ def text_options(
 
     words: str | tuple[str, ...] | None = None if stop_words == "none" else stop_words
     if stop_words not in ("none", "english"):
+        if not Path(stop_words).exists():
+            raise ValueError(f"--stop-words {stop_words}: expected english, none or a file, found none there")
         with located(Path(stop_words)):
             words = tuple(read_text(Path(stop_words)).split())
     pattern = {} if token_pattern is None else {"token_pattern": token_pattern}
@@ -359,7 +367,6 @@ def read_corpus(path: Path, groups: str | None = None, options: "TextOptions | N
     options : TextOptions, optional
         All words are kept unless they are given.
     """
-    from ..zoo.corpus import Corpus
     from ..zoo.corpus.texts import dropped
     from ..zoo.formats import as_path, is_text, read_corpus, read_texts
     from ..zoo.formats.plain import located
@@ -370,11 +377,32 @@ def read_corpus(path: Path, groups: str | None = None, options: "TextOptions | N
     else:
         with located(path):
             texts, fields = read_texts(path, options=options)
-            corpus = Corpus.from_texts(texts, options.vectorizer(), **fields)
+            corpus = _from_texts(texts, options, fields)
         _say_dropped(path, dropped(texts, options.vectorizer(), corpus.vocabulary))
         if corpus.segment_ptr is not None:
             say(f"{path}: {corpus.n_segments:,} sentences", console=err)
     return corpus if groups is None else corpus.grouped(groups)
+
+
+NO_WORD_LEFT = ("max_df corresponds to < documents", "no terms remain", "empty vocabulary")
+"""What scikit-learn says where limits leave no word."""
+
+
+def _from_texts(texts: "Sequence[str]", options: "TextOptions", fields: "Mapping[str, Any]") -> "Corpus":
+    """Make a corpus, or say why no word is left, in terms of the options."""
+    from ..zoo.corpus import Corpus, CorpusError
+
+    if not len(texts):
+        raise CorpusError("expected at least one document, found none")
+    try:
+        return Corpus.from_texts(texts, options.vectorizer(), **fields)
+    except CorpusError as error:
+        if not any(words in str(error) for words in NO_WORD_LEFT):
+            raise
+        raise CorpusError(
+            f"expected words that --min-df {options.min_df} and --max-df {options.max_df} leave of "
+            f"{len(texts):,} documents, besides stop words (--stop-words); found none"
+        ) from None
 
 
 def to_arrays(path: Path, folder: Path, options: "TextOptions") -> "Corpus":

@@ -52,13 +52,14 @@ def labels(
         print_json(table.to_dict("records"))
         return
     is_regression = "coefficient" in table
-    columns = ["topic", "share", "90% interval", *(["coefficient"] if is_regression else []), "words"]
     for label, own in table.groupby("label", sort=False):
+        has_share = bool(own["share"].notna().any())  # a number is no label that tokens could be under
+        of_share = ["share", "90% interval"] if has_share else []
+        columns = ["topic", *of_share, *(["coefficient"] if is_regression else []), "words"]
         rows = [
             (
                 row["topic"],
-                _per_cent(row["share"]),
-                f"{_per_cent(row['share_low'])} to {_per_cent(row['share_high'])}",
+                *(_share_with_ends(row) if has_share else ()),
                 *([_with_ends(row)] if is_regression else []),
                 row["words"],
             )
@@ -90,8 +91,8 @@ def _draw(table: "pd.DataFrame", n_topics: int, path: Path) -> None:
     plot_forest(panels, rows, path, what)
 
 
-def _per_cent(share: float) -> str:
-    return "–" if share != share else f"{share:.1%}"
+def _share_with_ends(row: dict[Any, Any]) -> tuple[str, str]:
+    return f"{row['share']:.1%}", f"{row['share_low']:.1%} to {row['share_high']:.1%}"
 
 
 def _with_ends(row: dict[Any, Any]) -> str:

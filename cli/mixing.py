@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import err, print_json, print_table, say
+from .fit import say_settings
 from .inputs import Json, ModelName, Seed, Settings, Topics, make_model
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def mixing(
     else:
         model, design = _like(like, model)
     say(f"{model.card.title}: {design.doc_lengths.size:,} documents", "bold", err)
-    for setting, how in model.settings().items():
-        say(f"  {setting}: {how}", console=err)
+    say_settings(model)
     with _bar() as progress:
         found = run(model, design, variant=variant, sweeps=sweeps, seed=seed, progress=progress)
     corpus = found.corpus
@@ -67,7 +67,7 @@ def mixing(
         return
     print_table(
         f"When chains enter the band of the true one, {corpus.n_tokens:,} tokens, {sweeps:,} sweeps",
-        ["start", "quantity", "band from", "to", "at the end", "sweeps", "CPU-seconds"],
+        ["start", "quantity", "band from", "to", "at the end", "sweeps", "CPU seconds"],
         [["–" if value is None else value for value in entry.values()] for entry in found.records()],
     )
     say(f"{found.headline()[0].upper()}{found.headline()[1:]}")

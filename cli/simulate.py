@@ -1,12 +1,17 @@
 """``bnpzoo simulate``: a corpus drawn from a model."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .console import say
 from .inputs import ModelName, Seed, Settings, Topics, make_model
+
+if TYPE_CHECKING:
+    from ..zoo.contract import Model
+    from ..zoo.corpus import Corpus
 
 OutFile = Annotated[Path, typer.Option("--out", help="Where to write the corpus (.npz).")]
 
@@ -50,10 +55,35 @@ def simulate(
     group = None if groups is None else np.arange(documents) % groups
     design = Design(np.full(documents, n_tokens), words, group)
     model = make_model(name, settings, topics)
+    _check_design(model, groups)
     draw = model.simulate_lengths if length is None else model.simulate
-    latents, corpus = draw(design, np.random.default_rng(seed))
-    write_corpus(corpus, out_file)
+    with np.errstate(all="ignore"):  # what vague priors draw is looked at by the models
+        try:
+            latents, corpus = draw(design, np.random.default_rng(seed))
+        except ValueError as error:
+            if length is None and "length_shape" in model.arguments():
+                raise ValueError(f"{error}; such as --set length_shape=5 --set gamma=2 --set c=0.1") from None
+            raise
+    write_corpus(_as_written(corpus), out_file)
     say(
         f"Wrote {out_file}: {corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, "
         f"{np.unique(latents['z']).size} topics in use."
     )
+
+
+def _check_design(model: "Model", groups: int | None) -> None:
+    """Say which options give simulated documents what a model asks of them."""
+    arguments = model.arguments()
+    if arguments.get("response") == "" and (groups or 0) < 2:
+        raise ValueError(f"{model.card.id}: expected --groups 2 or more: each is a category of the response")
+    if arguments.get("window") == 0:
+        raise ValueError(f"{model.card.id}: expected sentences; --set window=10 makes them of 10 tokens each")
+
+
+def _as_written(corpus: "Corpus") -> "Corpus":
+    """Corpus whose responses, which were drawn in place of groups, have a name that files can take."""
+    covariates, names = dict(corpus.covariates), dict(corpus.covariate_names)
+    if "group" not in covariates:
+        return corpus
+    covariates["response"], names["response"] = covariates.pop("group"), names.pop("group")
+    return replace(corpus, group=None, group_names=None, covariates=covariates, covariate_names=names)

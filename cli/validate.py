@@ -68,14 +68,14 @@ def validate(
         ),
     ] = False,
     blind: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
-            min=0,
+            min=1,
             help="Change N places of the program at random, one at a time, and see which tests notice.",
             show_default=False,
         ),
-    ] = 0,
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All models, and all mutants; what has a verdict is not done again.")
     ] = False,
@@ -111,6 +111,8 @@ def validate(
         raise typer.Exit(validate_everything(str(budget), minutes, jobs, out, as_json, dask))
     if not name:
         raise typer.BadParameter("expected the name of a model, or --all")
+    if Rung.REFERENCE in rung and budget is Budget.CI:
+        raise ValueError("--rung reference: expected --budget full, as it takes minutes")
     topics, settings = with_layers(topics, settings)
     if blind:
         own = options_of(name, settings, topics) if ":" not in name else ""

@@ -292,6 +292,9 @@ def test_export(run, fit_file, tmp_path, form):
     assert result.exit_code == 0, result.output
     assert out.exists()
     assert ("not ndraws_is_gte_10k" in result.stderr) == (form == "posteriordb")
+    if form == "ground-truth":
+        refused = run("export", fit_file, "--to", form, "--out", out.with_suffix(".txt"))
+        assert "expected a name that ends in .json" in refused.stderr
     refused = run("export", fit_file, "--to", "ground-truth", "--out", out, "--name", "x")
     assert refused.exit_code == 2
     assert "error: --name and --truncation are for --to posteriordb" in refused.stderr

@@ -97,8 +97,11 @@ def test_new_documents_of_other_words(run, fit_of_texts, tmp_path):
     [
         (("--min-df", "x"), "--min-df: expected a number of documents, or a share"),
         (("--max-df", "1.5"), "--max-df: expected a number of documents"),
-        (("--stop-words", "nowhere.txt"), "nowhere.txt: No such file"),
-        (("--min-df", "41"), "vectorizer: "),
+        (("--stop-words", "french"), "--stop-words french: expected english, none or a file"),
+        (("--min-df", "41"), "expected words that --min-df 41 and --max-df 1.0 leave of 40 documents"),
+        (("--max-features", "0"), "--max-features"),
+        (("--split", "nope"), "--split nope: the covariates are "),
+        (("--set", "alpha=1", "--set", "alpha=2"), "--set alpha=2: alpha is set twice"),
         (("--token-pattern", "("), "vectorizer: "),
         (("--encoding", "latein"), "encoding: expected one that Python knows"),
     ],

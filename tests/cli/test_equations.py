@@ -1,5 +1,6 @@
 import pytest
 from bnpzoo.cli.equations import readable
+from bnpzoo.zoo.models import MODELS
 
 
 @pytest.mark.parametrize(
@@ -12,7 +13,14 @@ from bnpzoo.cli.equations import readable
         ),
         (r"\prod_k \left\{ \frac{\Gamma(V)}{(b|a)_{T_{gk}}} \right\}", "∏_k { Γ(V) / (b|a)_(T_gk) }"),
         (r"\lambda \unknown x", "λ \\unknown x"),
+        (r"\bar{z}_{dk} \geq \varphi", "z\u0304_dk ≥ φ"),
+        (r"\int_0^\infty \frac{1}{\sqrt{2\pi\lambda}}\quad f", "∫_0^∞ 1 / √(2πλ) f"),
     ],
 )
 def test_equations_are_plain_text(latex, text):
     assert " ".join(readable(latex).split()) == text
+
+
+def test_no_card_has_tex_left():
+    told = [readable(equation.latex) for model in MODELS.values() for equation in model.card.equations]
+    assert not [text for text in told if "\\" in text]

@@ -69,6 +69,19 @@ def test_back_end_that_does_not_exist(run, corpus_file):
     assert_one_line(run("fit", "lda", corpus_file, "--backend", "emcee"), "emcee", "numpyro")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("validate", "lda", "--blind", 0), "--blind"),
+        (("validate", "lda", "--rung", "reference"), "--rung reference: expected --budget full"),
+    ],
+)
+def test_tests_that_cannot_be_run(run, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
 def test_split_by_nothing(run, corpus_file):
     assert_one_line(run("fit", "lda", corpus_file, "--split", "fold"), "fold")
 

@@ -262,3 +262,13 @@ def test_a_thousand_categories():
 def test_mutants_are_rejected(mutant):
     verdict = climb(Case("slda", mutant.variant, rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict
+
+
+def test_numbers_of_which_some_are_missing_are_numbers():
+    corpus = two_kinds(4, score=np.array(["1.5", "", "2", "-3"]), stars=np.array(["1", "", "2", "2"]))
+    assert responses_of("score", corpus, "slda") == (Response("score"),)
+    assert responses_of("stars", corpus, "slda") == (Response("stars", ("1", "2")),)
+    np.testing.assert_array_equal(
+        response_matrix(responses_of("score", corpus, "slda"), corpus, "slda", 4)[:, 0],
+        [1.5, np.nan, 2.0, -3.0],
+    )

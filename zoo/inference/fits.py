@@ -109,6 +109,8 @@ def _read(path: Path) -> xr.DataTree:
         zarr_library()  # raises where it is missing
     try:
         if how is _NETCDF:
+            if not h5py.is_hdf5(path):
+                raise ResultsError("it is another kind of file")
             with h5py.File(path) as file:  # where this fails, h5netcdf leaves a half-made object behind
                 file.attrs.get("_nc3_strict")
         with warnings.catch_warnings(action="ignore"), xr.open_datatree(path, **how) as tree:

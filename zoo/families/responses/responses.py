@@ -93,7 +93,7 @@ def responses_of(asked: str, corpus: Labelled, model: str) -> tuple[Response, ..
 def _response(name: str, corpus: Labelled, model: str) -> Response:
     covariate, form = _split(name, corpus)
     values = _values(covariate, corpus, model)
-    if form == "number" or (form == "" and values.dtype.kind == "f"):
+    if form == "number" or (form == "" and _is_number(values)):
         _numbers(name, values, model)
         return Response(name)
     named = _names(covariate, corpus)
@@ -139,6 +139,16 @@ def _names(covariate: str, corpus: Labelled) -> Any:
     if covariate in corpus.covariates:
         return corpus.covariate_names.get(covariate)
     return np.arange(corpus.n_groups) if corpus.group_names is None else corpus.group_names
+
+
+def _is_number(values: np.ndarray) -> bool:
+    """Whether values are numbers, not all of them whole; in text some may be missing."""
+    if values.dtype.kind != "U":
+        return values.dtype.kind == "f"
+    try:
+        return any(not float(text).is_integer() for text in values if text.strip())
+    except ValueError:
+        return False
 
 
 def _numbers(name: str, values: np.ndarray, model: str) -> np.ndarray:
