@@ -18,7 +18,7 @@ _CHOOSE = re.compile(r"\\binom" + _GROUP + _GROUP)
 _ROOT = re.compile(r"\\sqrt" + _GROUP)
 _BAR = re.compile(r"\\bar" + _GROUP)
 _SPACE = re.compile(r"\\[,;:! ]")
-_QUAD = re.compile(r"\\q?quad\b")
+_QUAD = re.compile(r"\\q?quad(?![a-z])")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 
 
