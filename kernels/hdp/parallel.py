@@ -129,10 +129,8 @@ def parallel_pass(
 ) -> None:
     """Resample the topics of all tokens that have long ones. Mutates `tokens` and `topics`."""
     n_blocks, n_topics = len(topics.cells.word_ptr) - 1, is_long.size
-    of_blocks = (n_blocks, n_topics)
-    blocked = BlockedTopics(
-        *counted(topics), np.zeros(of_blocks, np.int64), np.empty(of_blocks), topics.cells
-    )
+    block_total, share = np.zeros((n_blocks, n_topics), np.int64), np.empty((n_blocks, n_topics))
+    blocked = BlockedTopics(*counted(topics), block_total, share, topics.cells)  # type: ignore[call-arg]
     count_blocks(blocked)
 
     def sweep_cell(seed: int, cell: tuple[int, int]) -> None:
