@@ -258,12 +258,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "all blocks are taken for equally likely under every topic",
     ),
     _cells(
-        "topics-as-chosen",
-        "open_topic(rng, documents, topics.n_topics[0], -1)",
-        "open_topic(rng, documents, topics.n_topics[0], 0)",
-        "sticks of a task are broken as if one of its tokens had chosen the topic", (MtHdp,),
-    ),
-    _cells(
         "task-of-document-before",
         "if j >= recount_at or tokens.group[d] != group:",
         "if j >= recount_at:",

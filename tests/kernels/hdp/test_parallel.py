@@ -135,6 +135,34 @@ def test_what_is_left_of_the_root_is_broken_as_the_root_was(gamma):
     assert np.all(np.abs(apart) < 4.5 * error)
 
 
+def lost_by_tasks(parallel, documents, n=2000):
+    """Of what is left of two tasks' sticks, how much more is broken off than of the root's; (n, 2)."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(n):
+        hyper = {"alpha": np.ones(2), "alpha0": 2.0, "gamma": 1.5}
+        priors = {name: (0.0, 0.0) for name in hyper}
+        tasks = np.array([[0.5, 0.5], [0.8, 0.2]])
+        side = documents.stick_documents(np.array([0.6, 0.4]), tasks, hyper, priors, 3)
+        topics = compiled_dirichlet.dirichlet_topics(
+            compiled_sides.tokens_of([], [0], [], []), 3, 1, side.prior.shape[1], ETA
+        )
+        assert parallel.break_root(rng, side, topics, 0.1)
+        found.append(side.root_rest[0] / 0.4 - side.rest / tasks[:, 1])
+    return np.array(found)
+
+
+def test_sticks_of_tasks_are_broken_as_the_root_is_on_average():
+    found = lost_by_tasks(compiled, compiled_documents)
+    assert np.all(np.abs(found.mean(axis=0)) < 4.5 * found.std(axis=0) / np.sqrt(len(found)))
+
+
+def test_sticks_of_a_task_are_not_as_if_one_of_its_tokens_had_chosen_them():
+    wrong = Change("hdp/parallel.py", "topics.n_topics[0], -1)", "topics.n_topics[0], 0)")
+    room = load_room(PLAIN_PYTHON, wrong)
+    found = lost_by_tasks(room(compiled), room(compiled_documents), 300)
+    assert found[:, 0].mean() > 10.0 * found[:, 0].std() / np.sqrt(len(found))
+
+
 def subject(which, n_documents=60):
     model = get(which)
     group = np.arange(n_documents) % 3
