@@ -27,6 +27,12 @@ def _halves(
     return Mutant(f"halves-{name}", models, Change("hdp/halves.py", find, replace), about, "whole-tables")
 
 
+def _cells(
+    name: str, find: str, replace: str, about: str, models: tuple[type[Model], ...] = STICKS
+) -> Mutant:
+    return Mutant(f"cells-{name}", models, Change("hdp/parallel.py", find, replace), about, "parallel")
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "small-shapes-wrong", STICKS,
@@ -214,5 +220,47 @@ MUTANTS: tuple[Mutant, ...] = (
     _halves(
         "task-prior-forgotten", "log_beta(s0 + t0, s1 + t1) - log_beta(s0, s1)", "log_beta(s0 + t0, s1 + t1)",
         "the normaliser of the prior of a task's shares is left out", (MtHdp,),
+    ),
+    _cells(
+        "of-represented-topics",
+        "documents.root[: topics.n_topics[0]] > threshold",
+        "topics.total[: topics.n_topics[0]] > 0",
+        "tokens move among the represented topics, which can end but not begin",
+    ),
+    _cells(
+        "of-all-at-hand",
+        "documents.root[: topics.n_topics[0]] > threshold",
+        "documents.root[: topics.n_topics[0]] > 0.0",
+        "short topics take part, where they are represented",
+    ),
+    _cells(
+        "root-broken-too-little",
+        "while documents.root_rest[0] > threshold:",
+        "while documents.root_rest[0] > 3.0 * threshold:",
+        "some long topics are not at hand unless they are represented",
+    ),
+    _cells(
+        "short-can-be-entered",
+        "np.where(is_long, share / (block_total + smoothing), 0.0)",
+        "share / (block_total + smoothing)",
+        "tokens come to short topics, from which none goes",
+    ),
+    _cells(
+        "short-can-be-left",
+        "if is_long[tokens.topic[cells.order[j]]]:",
+        "if tokens.topic[cells.order[j]] >= 0:",
+        "tokens leave short topics, to which none comes",
+    ),
+    _cells(
+        "blocks-alike",
+        "        draw_shares(rng, blocked)\n",
+        "        share[:] = 1.0 / n_blocks\n",
+        "all blocks are taken for equally likely under every topic",
+    ),
+    _cells(
+        "task-of-document-before",
+        "if j >= recount_at or tokens.group[d] != group:",
+        "if j >= recount_at:",
+        "the weights of topics that a document lacks are those in the task of the one before", (MtHdp,),
     ),
 )  # fmt: skip

@@ -8,13 +8,14 @@ import numpy as np
 
 from ....kernels.hdp import documents, sweeps
 from ....kernels.toolbox.sides import State
-from ...contract import Design, Latents, Room
+from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance, doc_topic_counts
 from ..collapsed import prior_arrays
-from ..topics import Sampler
+from ..topics import Dirichlet, Sampler
 from ..two_sided import TwoSidedModel
+from .parallel import IN_CELLS, with_cells
 from .sticks import GrowingSticks, log_tables, seat_tokens
 
 
@@ -128,6 +129,14 @@ class HdpFamily(TwoSidedModel):
             return of_topics
         about = "sparse; whole tables move, topics split and merge"
         return {"whole-tables": Sampler(about, _whole_tables, token_step="augmented"), **of_topics}
+
+    @override
+    def kernels_in(self, room: Room) -> dict[str, Kernel]:
+        """See `Model.kernels_in`; symmetric Dirichlet topics can also be swept in cells."""
+        found = super().kernels_in(room)
+        if type(self.topics) is Dirichlet:
+            found["parallel"] = with_cells(room, self._kernel(room, IN_CELLS))
+        return found
 
     @override
     def document_rows(self, corpus: Corpus) -> np.ndarray:
