@@ -40,7 +40,8 @@ def climbed(monkeypatch):
 def test_cases_of_a_model():
     found = [(case.variant, case.rung) for case in validate.cases_of("hdp")]
     of_all = product(get("hdp").kernels, BUDGETS["ci"])
-    assert found == [case for case in of_all if case != ("whole-tables", "joint")]  # tables come first
+    more_than_tokens = {("whole-tables", "joint"), ("parallel", "joint")}  # is drawn before a token moves
+    assert found == [case for case in of_all if case not in more_than_tokens]
     assert [c.rung for c in validate.cases_of("hdp", ["sbc", "joint"], "dense")] == ["joint", "sbc"]
 
 
