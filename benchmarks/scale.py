@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 import bnpzoo
 import numpy as np
-from bnpzoo.kernels.lda import blocked
+from bnpzoo.kernels.toolbox import blocked
 from bnpzoo.kernels.toolbox.sweeps import finish_sweep
 from bnpzoo.kernels.toolbox.threads import threads_a_sweep
 from bnpzoo.zoo.contract import Design

@@ -1,4 +1,4 @@
-"""Sweeps of HDP documents over Dirichlet topics in cells that share nothing, as in `kernels.lda.blocked`.
+"""Sweeps of HDP documents over Dirichlet topics in cells that share nothing, as in `toolbox.blocked`.
 
 A token that opens a topic takes a piece of a stick that all documents share, so that cells cannot open any.
 But sticks are what they are, whichever topics tokens have: given the represented ones, what is left of the
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..lda.blocked import (
+from ..toolbox.blocked import (
     BlockedTopics,
     Cells,
     blocked_topics,

@@ -16,7 +16,7 @@ def _seeded(name: str, find: str, replace: str, about: str) -> Mutant:
 
 
 def _blocked(name: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(f"blocked-{name}", (Lda,), Change("lda/blocked.py", find, replace), about, "parallel")
+    return Mutant(f"blocked-{name}", (Lda,), Change("toolbox/blocked.py", find, replace), about, "parallel")
 
 
 MUTANTS: tuple[Mutant, ...] = (

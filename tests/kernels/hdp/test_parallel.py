@@ -9,7 +9,7 @@ from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_roo
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.kernels.hdp import documents as compiled_documents
 from bnpzoo.kernels.hdp import parallel as compiled
-from bnpzoo.kernels.lda import blocked as compiled_blocked
+from bnpzoo.kernels.toolbox import blocked as compiled_blocked
 from bnpzoo.kernels.toolbox import dirichlet as compiled_dirichlet
 from bnpzoo.kernels.toolbox import sides as compiled_sides
 from bnpzoo.zoo.contract import Design

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ....kernels.lda import blocked
+from ....kernels.toolbox import blocked
 from ....kernels.toolbox.sides import State
 from ...contract import Kernel, Latents, Room
 from ...corpus import Corpus

@@ -7,8 +7,8 @@ import pytest
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
-from bnpzoo.kernels.lda import blocked as compiled
 from bnpzoo.kernels.lda import documents as compiled_documents
+from bnpzoo.kernels.toolbox import blocked as compiled
 from bnpzoo.kernels.toolbox import dirichlet as compiled_dirichlet
 from bnpzoo.kernels.toolbox import sides as compiled_sides
 from bnpzoo.zoo.contract import Design
@@ -115,7 +115,7 @@ def test_cells_leave_the_law_of_topics_given_shares_invariant(seed):
 
 
 def test_a_step_without_the_shares_does_not():
-    wrong = Change("lda/blocked.py", "level = share / (", "level = 1.0 / (")
+    wrong = Change("toolbox/blocked.py", "level = share / (", "level = 1.0 / (")
     assert residual(Sampler(wrong), shares(0)) > 1e-3
 
 

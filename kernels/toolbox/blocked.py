@@ -25,15 +25,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..toolbox.dirichlet import DirichletTopics, counted, move_in_list
-from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import dirichlet
-from ..toolbox.sides import Tokens, check_side, finish_pass, join_document, move_topics
-from ..toolbox.sides import scratch as empty_scratch
-from ..toolbox.smoothing import update_smoothing
-from ..toolbox.sweeps import finish_sweep
-from ..toolbox.threads import in_threads, parts_of
-from ..toolbox.token_pass import RECOUNT_AFTER, find_in_smooth_part
+from .dirichlet import DirichletTopics, counted, move_in_list
+from .jit import borrowing_kernel, kernel
+from .random import dirichlet
+from .sides import Tokens, check_side, finish_pass, join_document, move_topics
+from .sides import scratch as empty_scratch
+from .smoothing import update_smoothing
+from .sweeps import finish_sweep
+from .threads import in_threads, parts_of
+from .token_pass import RECOUNT_AFTER, find_in_smooth_part
 
 FEWEST_BLOCKS, MOST_BLOCKS = 2, 16
 TOKENS_OF_CELL = 131_072
