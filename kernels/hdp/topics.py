@@ -29,8 +29,8 @@ The others come in an order in which each has a word in common with those before
 the words that the two sides have between them, nobody's choice matters. Were the order random, the first ones
 would choose blindly, and draw those after them to the wrong side.
 
-A proposal for large topics takes long. So it goes ahead with probability min(1, `MOST_TOKENS` / n), n the tokens
-of the two, or of the one, which is the same on the way back.
+A proposal for large topics takes long. So it goes ahead with probability min(1, `MOST_TOKENS` / n), n the
+tokens of the two, or of the one, which is the same on the way back.
 
 Afterwards all sticks are drawn anew given the customers, before anything looks at them: so there is no
 Jacobian, and no stick of a topic that opened or closed.
