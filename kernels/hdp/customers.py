@@ -143,3 +143,15 @@ def give_topic(tokens, topics, customers, customer, new):
         list_token(topics, tokens.words[i], new)
         tokens.topic[i] = new
         i = customers.next_token[i]
+
+
+@borrowing_kernel
+def goes_ahead(rng, topics, one, other, most_tokens):
+    """Whether there is to be a proposal for two topics, or for one given twice.
+
+    With probability min(1, `most_tokens` / their tokens), which is the same on the way back.
+    """
+    size = topics.total[one]
+    if one != other:
+        size += topics.total[other]
+    return rng.random() * size < most_tokens

@@ -48,6 +48,7 @@ import numpy as np
 from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import crt, log_beta_variate
+from .customers import goes_ahead
 
 TOKENS_A_PROPOSAL = 4096
 """So that the number of proposals hangs on the corpus alone, as it must."""
@@ -347,15 +348,6 @@ def propose_halves(rng, tokens, documents, topics, halves, a, b):
     take_halves(tokens, documents, topics, halves, n, one, other)
 
 
-@borrowing_kernel
-def goes_ahead(rng, topics, one, other):
-    """Whether there is to be a proposal for two topics, or for one given twice."""
-    size = topics.total[one]
-    if one != other:
-        size += topics.total[other]
-    return rng.random() * size < MOST_TOKENS
-
-
 @kernel
 def empty_halves(tokens, documents, topics):
     """Working memory of proposals, in which the tokens of each topic are linked."""
@@ -395,6 +387,6 @@ def half_pass(rng, tokens, documents, topics):
         a = int(rng.random() * n_tokens)
         d = halves.doc_of[a]
         b = tokens.doc_ptr[d] + int(rng.random() * (tokens.doc_ptr[d + 1] - tokens.doc_ptr[d]))
-        if a != b and goes_ahead(rng, topics, tokens.topic[a], tokens.topic[b]):
+        if a != b and goes_ahead(rng, topics, tokens.topic[a], tokens.topic[b], MOST_TOKENS):
             propose_halves(rng, tokens, documents, topics, halves, a, b)
     return True

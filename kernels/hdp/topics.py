@@ -29,6 +29,9 @@ The others come in an order in which each has a word in common with those before
 the words that the two sides have between them, nobody's choice matters. Were the order random, the first ones
 would choose blindly, and draw those after them to the wrong side.
 
+A proposal for large topics takes long. So it goes ahead with probability min(1, `MOST_TOKENS` / n), n the
+tokens of the two, or of the one, which is the same on the way back.
+
 Afterwards all sticks are drawn anew given the customers, before anything looks at them: so there is no
 Jacobian, and no stick of a topic that opened or closed.
 
@@ -46,12 +49,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from .customers import count_by_topic, draw_customers, give_topic, group_of_tables
+from .customers import count_by_topic, draw_customers, give_topic, goes_ahead, group_of_tables
 from .documents import drop_empty_topics, update_alpha, update_sticks
 from .tables import log_rising_factorials, seat, unseated_tables
 
 TOKENS_A_PROPOSAL = 256
 """So that the number of proposals hangs on the corpus alone, as it must."""
+
+MOST_TOKENS = 8192
+"""That a proposal goes through, on average: on long documents topics are large, and proposals take long."""
 
 BY_WORD = 0.5
 """Share of the proposals whose anchors have a word in common."""
@@ -269,6 +275,8 @@ def propose(rng, tokens, documents, topics, customers, proposal):
         return
     old = np.int64(tokens.topic[customers.first_token[a]])
     other = np.int64(tokens.topic[customers.first_token[b]])
+    if not goes_ahead(rng, topics, old, other, MOST_TOKENS):
+        return
     splits = old == other
     n_others = gather_others(customers, proposal, old, a, b, 0)
     if not splits:

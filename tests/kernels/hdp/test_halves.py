@@ -5,7 +5,7 @@ import pytest
 from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
-from bnpzoo.kernels.hdp import halves
+from bnpzoo.kernels.hdp import customers, halves
 from bnpzoo.kernels.toolbox import sweeps
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.models import get
@@ -21,7 +21,7 @@ CHANGE |= {  # the laboratory's topics are so small that launches forget where t
         "halves.side[j] = 0 if rng.random() < 0.5 else 1",
         "halves.side[j] = 0 if tokens.topic[i] == tokens.topic[a] else 1",
     ),
-    "size-of-one": Change("hdp/halves.py", "size += topics.total[other]", "size += 0"),
+    "size-of-one": Change("hdp/customers.py", "size += topics.total[other]", "size += 0"),
 }
 CORPUS = Design(np.array([5, 4, 1, 3]), n_words=4, group=np.array([1, 0, 1, 0])).corpus(
     np.array([0, 0, 1, 2, 3, 2, 1, 2, 0, 3, 0, 2, 3])
@@ -162,19 +162,19 @@ def test_wrong_splits_do_not(model_id, mutant):
 
 def waits(*changes):
     """How probable a proposal is for two topics of 60 and 40 tokens, and for both in one."""
-    room = load_room(*changes, PLAIN_PYTHON)(halves)
+    room = load_room(*changes, PLAIN_PYTHON)(customers)
 
     class Topics:
         total = np.array([60, 40, 100])
 
     return [
-        sum(p for ahead, p in outcomes(lambda rng, at=at: room.goes_ahead(rng, Topics, *at)) if ahead)
+        sum(p for ahead, p in outcomes(lambda rng, at=at: room.goes_ahead(rng, Topics, *at, 32)) if ahead)
         for at in ((0, 1), (2, 2))
     ]
 
 
 def test_large_topics_wait_as_long_on_the_way_back():
-    assert_allclose(waits(), halves.MOST_TOKENS / 100)
+    assert_allclose(waits(), 32 / 100)
     assert np.ptp(waits(CHANGE["size-of-one"])) > 0.1
 
 
