@@ -204,6 +204,13 @@ def test_a_folder_is_of_one_process_at_a_time(tmp_path):
     sample(MODEL, CORPUS, **SETTINGS, checkpoint=tmp_path, resume=True)
 
 
+@pytest.mark.parametrize("library", ["bnpzoo", "numba", "numpy"])
+def test_a_run_is_of_one_version_of_what_its_bits_hang_on(run, library):
+    before = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(before | {library: "0.0.1"}))
+    refused(run, f"was made with {library} = '0.0.1'")
+
+
 def test_a_run_is_of_one_schedule(run):
     assert json.loads((run / "run.json").read_text())["schedule"]["draws"] == 6
     refused(run, "was made with schedule", draws=7)

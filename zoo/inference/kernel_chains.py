@@ -74,6 +74,8 @@ def run_chains(
         if directory is not None:
             identity = {
                 "bnpzoo": __version__,
+                "numba": numba.__version__,
+                "numpy": np.__version__,
                 "model": model.card.id,
                 "hyperparameters": describe(model),
                 "variant": variant,
