@@ -2,11 +2,12 @@
 
     python -m benchmarks.scale [--tokens 10000000] [--parts speed threads model mixing]
 
-``speed``: million tokens per CPU-second of one thread, `lda` with all hyperparameters fixed, on a synthetic
-corpus of `N_WORDS` words by Zipf's law, from the topics that made it. ``threads``: wall time of the same
-sweeps in one thread and in two. ``model``: what more threads would gain if the time of a cell went by its
-tokens, and memory were as fast for many as for one. ``mixing``: effective sample size of global quantities
-per CPU-second, all hyperparameters sampled, on a simulated corpus on which chains meet. Prints what it finds.
+``speed``: million tokens per CPU-second of one thread, `lda` or, with ``--model hdp``, `hdp`,
+hyperparameters fixed, on a synthetic corpus of `N_WORDS` words by Zipf's law, from the topics that made
+it. ``threads``: wall time of the same sweeps in one thread and in two. ``model``: what more threads would
+gain if the time of a cell went by its tokens, and memory were as fast for many as for one. ``mixing``:
+effective sample size of global quantities per CPU-second, all hyperparameters sampled, on a simulated
+corpus on which chains meet. Prints what it finds.
 """
 
 import argparse
@@ -27,6 +28,10 @@ from .speed import processor
 
 N_WORDS, N_TOPICS, LENGTH = 90_000, 500, 100
 ALPHA, ETA = 0.1, 0.01
+FIXED = {
+    "lda": {"n_topics": N_TOPICS, "alpha": ALPHA, "eta": ETA},
+    "hdp": {"gamma": 50.0, "alpha": ALPHA * N_TOPICS, "eta": ETA},
+}
 VARIANTS = ("sparse", "parallel")
 
 
@@ -53,13 +58,12 @@ def zipf_corpus(n_tokens: int, seed: int = 0) -> tuple[Any, np.ndarray]:
 
 
 class Sweeper:
-    """A chain of one variant of `lda` on a corpus, from the topics that made it."""
+    """A chain of one variant of a model on a corpus, from the topics that made it."""
 
-    def __init__(self, corpus: Any, z: np.ndarray, variant: str):
-        self.model = bnpzoo.get("lda", n_topics=N_TOPICS, alpha=ALPHA, eta=ETA)
+    def __init__(self, corpus: Any, z: np.ndarray, variant: str, model: str = "lda"):
+        self.model = bnpzoo.get(model, **FIXED[model])
         self.kernel, self.rng = self.model.kernel(variant), np.random.default_rng(1)
-        latents = {"z": z, "alpha": np.array(ALPHA), "eta": np.array(ETA)}
-        self.state = self.kernel.load(latents, corpus, self.model)
+        self.state = self.kernel.load(self.model.start_at(z, corpus, self.rng), corpus, self.model)
         self.n_tokens = corpus.n_tokens
         self.seconds()
 
@@ -70,30 +74,33 @@ class Sweeper:
         return time.process_time() - cpu, time.perf_counter() - wall
 
 
-def speed(n_tokens: int, sweeps: int) -> None:
+def speed(n_tokens: int, sweeps: int, model: str) -> None:
     """Tokens per CPU-second of each variant in one thread; sweeps take turns, so that noise hits both."""
     corpus, z = zipf_corpus(n_tokens)
-    chains = {variant: Sweeper(corpus, z, variant) for variant in VARIANTS}
+    chains = {variant: Sweeper(corpus, z, variant, model) for variant in VARIANTS}
     found = {variant: [] for variant in VARIANTS}
     for _ in range(sweeps):
         for variant, chain in chains.items():
             found[variant].append(n_tokens / chain.seconds()[0] / 1e6)
-    n_blocks = len(chains["parallel"].state.topics.share)
+    n_blocks = len(chains["parallel"].state.topics.cells.word_ptr) - 1
     for variant, speeds in found.items():
         print(f"{variant}: {np.median(speeds):.2f} million tokens per CPU-second, best {max(speeds):.2f}")
-    print(f"{n_tokens:,} tokens, {n_blocks} blocks, {sweeps} sweeps each, {conditions()}")
+    print(f"{model}, {n_tokens:,} tokens, {n_blocks} blocks, {sweeps} sweeps each, {conditions()}")
 
 
-def threads(n_tokens: int, sweeps: int) -> None:
+def threads(n_tokens: int, sweeps: int, model: str) -> None:
     """Wall time of blocked sweeps in one thread and in two, which take turns."""
     corpus, z = zipf_corpus(n_tokens)
-    chain, found = Sweeper(corpus, z, "parallel"), {1: [], 2: []}
+    chain, found = Sweeper(corpus, z, "parallel", model), {1: [], 2: []}
     for _ in range(sweeps):
         for n_threads, seconds in found.items():
             with threads_a_sweep(n_threads):
                 seconds.append(chain.seconds())
     cpu, wall = ({n: np.median([pair[i] for pair in pairs]) for n, pairs in found.items()} for i in (0, 1))
-    print(f"two threads: {wall[1] / wall[2]:.2f} times one in wall time, {cpu[2] / cpu[1]:.2f} in CPU time")
+    print(
+        f"{model}, two threads: {wall[1] / wall[2]:.2f} times one in wall time, "
+        f"{cpu[2] / cpu[1]:.2f} in CPU time"
+    )
     print(f"one thread has {cpu[1] / wall[1]:.2f} of a core, two {cpu[2] / wall[2]:.2f}; {conditions()}")
 
 
@@ -172,12 +179,13 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=10_000_000)
     parser.add_argument("--sweeps", type=int, default=7)
     parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--model", choices=FIXED, default="lda")
     parser.add_argument("--parts", nargs="*", default=["speed", "threads", "model", "mixing"])
     options = parser.parse_args()
     if "speed" in options.parts:
-        speed(options.tokens, options.sweeps)
+        speed(options.tokens, options.sweeps, options.model)
     if "threads" in options.parts:
-        threads(options.tokens, options.sweeps)
+        threads(options.tokens, options.sweeps, options.model)
     if "model" in options.parts:
         model(options.tokens, options.sweeps)
     if "mixing" in options.parts:
