@@ -18,7 +18,7 @@ def show(name: ModelName, topics: Topics = None, as_json: Json = False) -> None:
     """Show a model: its equations, hyperparameters, topics, samplers, errata and evidence."""
     told = remembered(f"show {name} {topics}", lambda: _told(name, topics))
     if as_json:
-        print_json({key: value for key, value in told.items() if key != "topics_taken"})
+        print_json({key: value for key, value in told.items() if key not in ("topics_taken", "other_topics")})
     else:
         _print(told)
 
@@ -28,6 +28,7 @@ def _told(name: str, topics: str | None) -> dict[str, Any]:
     return asdict(model.card) | {
         "hyperparameters": {key: str(value) for key, value in model.spelled().items()},
         "topics_taken": _topics_of(model),
+        "other_topics": _other_topics(model),
         "variants": {
             key: {"exact": kernel.exact, "about": kernel.about} for key, kernel in model.kernels.items()
         },
@@ -51,7 +52,8 @@ def _print(told: dict[str, Any]) -> None:
     _section("Source", [told["citation"]])
     _section(
         "Equations",
-        [f"{e['where']}: {readable(e['latex'])}   ({e['meaning']})" for e in told["equations"]],
+        [f"{e['where']}: {readable(e['latex'])}   ({e['meaning']})" for e in told["equations"]]
+        + told["other_topics"],
     )
     _section(
         "Hyperparameters (default; a prior means that it is sampled)",
@@ -103,6 +105,15 @@ def _topics_of(model: "Model") -> list[str]:
         for name, side in model.topic_sides.items()
     ]
     return [*lines, *([f"no others: {model.why_only}"] if model.why_only else [])]
+
+
+def _other_topics(model: "Model") -> list[str]:
+    """Say that topics are not those of the equations, where they are not."""
+    from ..zoo.families.two_sided import TwoSidedModel
+
+    if not isinstance(model, TwoSidedModel) or model.topics.name == next(iter(model.topic_sides)):
+        return []
+    return [f"but here topics are {model.topics.name}: {model.topics.about}"]
 
 
 def _section(title: str, lines: Iterable[str]) -> None:

@@ -83,6 +83,8 @@ def test_show_tells_which_topics_a_model_takes(run):
     assert "pitman-yor: Pitman-Yor processes" in shown
     assert "no others: its token steps move masks" in run("show", "focused").stdout
     of_both = run("show", "hdp", "--topics", "pitman-yor").stdout
+    assert "but here topics are pitman-yor" in of_both
+    assert "but here topics are" not in shown
     for line in ("gamma = Gamma(1, 1)", "topics = pitman-yor", "a = 0.7", "base = shared"):
         assert f"  {line}\n" in of_both
     assert "forced (exact): direct assignment; table indicators" in of_both
