@@ -1,15 +1,13 @@
 """``bnpzoo validate --blind``: mutants that nobody chose."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .console import ExitCode, err, print_json, print_table, say
+from .console import ExitCode, one_bar, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from ..diagnostics.laboratory.blind.audit import Audit, Outcome, Progress
+    from ..diagnostics.laboratory.blind.audit import Audit, Outcome
 
 
 def validate_blindly(
@@ -22,7 +20,12 @@ def validate_blindly(
 
     own = ":" in name
     target = OwnSampler(name) if own else PackageModel(name, topics, options)
-    with _bar() as progress:
+    with one_bar("the right program first") as move:
+
+        def progress(outcome: "Outcome", done: int, total: int) -> None:
+            told = f"{outcome.status}: {outcome.mutation.file}:{outcome.mutation.line}"
+            move(done, total, told)
+
         found = audit(target, n, seed, out / "blind", jobs, progress)
     stem = Path(name.rpartition(":")[0]).stem if own else ".".join(filter(None, (name, topics)))
     if not own:
@@ -62,19 +65,3 @@ def _plain(found: "Audit") -> dict[str, Any]:
         "killers": found.killers,
         "mutants": [asdict(outcome) | {"mutation": outcome.mutation._asdict()} for outcome in found.outcomes],
     }
-
-
-@contextmanager
-def _bar() -> "Iterator[Progress]":
-    """Draw a bar for the mutants that are done, on standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = [TextColumn("{task.description}"), BarColumn(bar_width=28), MofNCompleteColumn()]
-    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as bars:
-        task = bars.add_task("the right program first", total=None)
-
-        def progress(outcome: "Outcome", done: int, total: int) -> None:
-            told = f"{outcome.status}: {outcome.mutation.file}:{outcome.mutation.line}"
-            bars.update(task, description=told, completed=done, total=total)
-
-        yield progress

@@ -159,3 +159,27 @@ def _cell(value: Any) -> tuple[str, bool]:
     style = VERDICTS.get(value)
     text = escape(str(value))
     return (f"[{style}]{text}[/]" if style else text), False
+
+
+@contextmanager
+def one_bar(what: str = "", *, starts_anew: bool = False) -> Iterator[Callable[..., None]]:
+    """Draw one bar, for what is going on now, on standard error.
+
+    Yields what moves it, called as ``move(done, total)`` or ``move(done, total, what)``. Where it
+    `starts_anew`, the time of something else is counted from its own beginning.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=28), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as bars:
+        task = bars.add_task(what, total=None)
+        current = what
+
+        def move(done: int, total: int, what: str = what) -> None:
+            nonlocal current
+            if starts_anew and what != current:
+                bars.reset(task)
+            current = what
+            bars.update(task, description=what, completed=done, total=total)
+
+        yield move

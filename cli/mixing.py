@@ -1,13 +1,11 @@
 """``bnpzoo mixing``: how long chains take to the posterior, on a corpus whose topics are known."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import err, print_json, print_table, say
+from .console import err, one_bar, print_json, print_table, say
 from .fit import say_settings
 from .inputs import Json, ModelName, Seed, Settings, Topics, make_model
 
@@ -58,8 +56,15 @@ def mixing(
         model, design = _like(like, model)
     say(f"{model.card.title}: {design.doc_lengths.size:,} documents", "bold", err)
     say_settings(model)
-    with _bar() as progress:
-        found = run(model, design, variant=variant, sweeps=sweeps, seed=seed, progress=progress)
+    with one_bar() as move:
+        found = run(
+            model,
+            design,
+            variant=variant,
+            sweeps=sweeps,
+            seed=seed,
+            progress=lambda start, done, total: move(done, total, f"from {start}"),
+        )
     corpus = found.corpus
     if as_json:
         sizes = {"documents": corpus.n_documents, "tokens": corpus.n_tokens, "words": corpus.n_words}
@@ -88,18 +93,3 @@ def _like(fit: Path, model: "Model") -> "tuple[Model, Design]":
         raise ValueError(f"{fit}: expected a fit that holds latents, found none")
     values = {k: float(np.mean(draws[-1][k])) for k in model.sampled()}
     return model.replaced(**values), Design.of(corpus_of(tree))
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Draw one bar, for the chain that is running, on standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = [TextColumn("{task.description}"), BarColumn(bar_width=28), MofNCompleteColumn()]
-    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as bars:
-        task = bars.add_task("", total=None)
-
-        def progress(start: str, done: int, total: int) -> None:
-            bars.update(task, description=f"from {start}", completed=done, total=total)
-
-        yield progress

@@ -1,7 +1,5 @@
 """``bnpzoo validate``: whether a sampler is right, and whether the tests would notice if it were not."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .blind import validate_all_blindly, validate_blindly
-from .console import ExitCode, err, print_json, print_table, say
+from .console import ExitCode, one_bar, print_json, print_table, say
 from .everything import validate_everything
 from .inputs import Dask, Json, Seed, Settings, Topics, options_of, with_layers
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record
-    from ..diagnostics.laboratory.validate import Progress
+    from ..diagnostics.laboratory.ladder import Case
 
 
 class Rung(StrEnum):
@@ -129,7 +127,11 @@ def validate(
     cases = cases_of(name, rungs, variant, str(budget), seed, **form)
     wrong = mutant_cases(name, rungs, variant, seed, **form) if mutants else []
     archive = Archive(out)
-    with _bars() as progress:
+    with one_bar(starts_anew=True) as move:
+
+        def progress(case: "Case", done: int, total: int) -> None:
+            move(done, total, f"{case.subject} · {case.rung}")
+
         records = [judge_case(case, archive, progress) for case in cases]
         if budget is Budget.CI:
             killed = list(until_killed(wrong, archive, progress))
@@ -157,31 +159,6 @@ def validate(
             say(f"The mutant {mutant} was not noticed by the rungs that were run.", "red")
         say(f"Report: {page}")
     raise typer.Exit(ExitCode.DISAGREEMENT if rejected or alive else ExitCode.OK)
-
-
-@contextmanager
-def _bars() -> "Iterator[Progress]":
-    """Draw one bar for the test that is going on, on standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=28),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    ]
-    with Progress(*columns, console=err, transient=True) as bars:
-        task = bars.add_task("", total=None)
-        current = None
-
-        def progress(case: Any, done: int, total: int) -> None:
-            nonlocal current
-            if case != current:
-                current = case
-                bars.reset(task)
-            bars.update(task, description=f"{case.subject} · {case.rung}", completed=done, total=total)
-
-        yield progress
 
 
 def print_verdicts(records: "list[Record]") -> None:

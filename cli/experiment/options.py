@@ -1,8 +1,6 @@
 """What the experiments share: their options, and how one is run and shown."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..console import err, print_json, print_table, say, with_error
+from ..console import err, one_bar, print_json, print_table, say, with_error
 
 if TYPE_CHECKING:
     from ...diagnostics.experiments.runner import Experiment
@@ -65,7 +63,7 @@ def run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool, dask: 
 
     folder = out or Path("out") / chosen.name
     try:
-        with _bar(chosen.name) as progress:
+        with one_bar(chosen.name) as progress:
             results = run_experiment(chosen, folder, jobs, progress, dask)
     except KeyboardInterrupt:
         say(f"Stopped. Finished runs are in {folder}; the same command goes on from there.", console=err)
@@ -87,19 +85,3 @@ def run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool, dask: 
         kept.to_numpy(object).tolist(),
     )
     say(f"Numbers: {folder / 'results.csv'}. Figure: {figure}.")
-
-
-@contextmanager
-def _bar(name: str) -> Iterator[Any]:
-    """Draw a bar of finished runs on standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=28),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    ]
-    with Progress(*columns, console=err, transient=True) as bars:
-        task = bars.add_task(name, total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
