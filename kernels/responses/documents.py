@@ -246,6 +246,11 @@ def responding_documents(side: FiniteDocuments, responses: Responses) -> Respond
     )
 
 
+def part_of[Side](side: NamedTuple, cls: type[Side]) -> Side:
+    """Fields of a side that are those of `cls`, a side without responses."""
+    return cls(**{name: getattr(side, name) for name in cls._fields})  # type: ignore[attr-defined]
+
+
 def check_responses(responses: Responses, n_topics: int) -> None:
     """Raise AssertionError where a number of the responses, or of what they depend on, is none."""
     check_positive(
@@ -253,7 +258,9 @@ def check_responses(responses: Responses, n_topics: int) -> None:
         precision=responses.precision,
         noise_precision=responses.noise_precision,
     )
-    if not (np.all(np.isfinite(responses.intercept)) and np.all(np.isfinite(responses.coefficient[:n_topics]))):
+    if not (
+        np.all(np.isfinite(responses.intercept)) and np.all(np.isfinite(responses.coefficient[:n_topics]))
+    ):
         raise AssertionError("a coefficient is not a number")
     if not np.all(np.isfinite(responses.value)):
         raise AssertionError("a response is not a number")
@@ -261,5 +268,5 @@ def check_responses(responses: Responses, n_topics: int) -> None:
 
 @check_side.register
 def _(side: RespondingDocuments, tokens: Tokens, n_topics: int) -> None:
-    check_side(FiniteDocuments(*side[:N_OF_DIRICHLET]), tokens, n_topics)
+    check_side(part_of(side, FiniteDocuments), tokens, n_topics)
     check_responses(side.responses, n_topics)

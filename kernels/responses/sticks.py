@@ -12,7 +12,7 @@ import numpy as np
 from ..hdp.documents import StickDocuments
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.sides import Tokens, check_side, move_documents, open_topic, topic_sizes, with_capacity
-from .documents import Responses, check_responses
+from .documents import Responses, check_responses, part_of
 from .regression import draw_coefficients
 
 
@@ -21,7 +21,8 @@ class RespondingSticks(NamedTuple):
 
     Attributes
     ----------
-    prior, rest, root, root_rest, alpha, alpha0, gamma, n_levels, alpha_prior, alpha0_prior, gamma_prior : array
+    prior, rest, root, root_rest, alpha, alpha0, gamma, n_levels : array
+    alpha_prior, alpha0_prior, gamma_prior : array
         As in `StickDocuments`.
     responses : Responses
     """
@@ -86,7 +87,7 @@ def _move_documents(rng, tokens, documents, topics, scratch):
 
 @with_capacity.register
 def _(side: RespondingSticks, capacity: int) -> RespondingSticks:
-    return responding_sticks(with_capacity(StickDocuments(*side[:N_OF_STICKS]), capacity), side.responses)
+    return responding_sticks(with_capacity(part_of(side, StickDocuments), capacity), side.responses)
 
 
 def responding_sticks(side: StickDocuments, responses: Responses) -> RespondingSticks:
@@ -98,5 +99,5 @@ def responding_sticks(side: StickDocuments, responses: Responses) -> RespondingS
 
 @check_side.register
 def _(side: RespondingSticks, tokens: Tokens, n_topics: int) -> None:
-    check_side(StickDocuments(*side[:N_OF_STICKS]), tokens, n_topics)
+    check_side(part_of(side, StickDocuments), tokens, n_topics)
     check_responses(side.responses, n_topics)

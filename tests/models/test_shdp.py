@@ -1,4 +1,4 @@
-"""The supervised hierarchical Dirichlet process: limits, densities by hand, topics that come and go, mutants."""
+"""Supervised hierarchical Dirichlet process: limits, densities by hand, topics that come and go, mutants."""
 
 import math
 
@@ -29,7 +29,8 @@ RATED = Corpus(
 """The third document has no tokens, the second is of no kind."""
 
 FIXED = {
-    "gamma": 1.5, "alpha": 0.7, "eta": 0.5, "intercept_precision": 0.9, "precision": 0.4, "noise_precision": 1.8,
+    "gamma": 1.5, "alpha": 0.7, "eta": 0.5,
+    "intercept_precision": 0.9, "precision": 0.4, "noise_precision": 1.8,
 }  # fmt: skip
 
 OF_STICKS = {

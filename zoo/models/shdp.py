@@ -18,7 +18,7 @@ from .hdp import Hdp
 
 @dataclass(frozen=True)
 class Shdp(RespondingFamily, Hdp):
-    """Responses of documents depend on the topics of their tokens, and there are as many as the corpus needs.
+    """Responses of documents depend on the topics of their tokens, as many as the corpus needs.
 
     Latents: ``z`` (N,), ``root`` (K + 1,), ``alpha``, ``gamma``; of the P linear predictors ``intercept`` (P,)
     and ``coefficient`` (P, K); of the R responses ``intercept_precision`` and ``precision`` (R,), and of the
@@ -76,8 +76,8 @@ class Shdp(RespondingFamily, Hdp):
             ),
         ),
         errata=(
-            "Responses and priors are those of slda here: with an intercept, several responses, some of which "
-            "may be missing, and precisions that are drawn. The paper's were not at hand.",
+            "Responses and priors are those of slda here: with an intercept, several responses, some of "
+            "which may be missing, and precisions that are drawn. The paper's were not at hand.",
             "A response depends on the topics of all tokens of its document together, so that the references "
             "enumerate them: they take short documents and few topics.",
         ),
@@ -85,7 +85,9 @@ class Shdp(RespondingFamily, Hdp):
     )
 
     topic_sides: ClassVar[Mapping[str, TopicSide]] = {Dirichlet.name: Dirichlet()}
-    why_only: ClassVar[str] = "a token takes back a topic that its responses do not fit; it has Dirichlet topics"
+    why_only: ClassVar[str] = (
+        "its tokens take topics back that do not fit their responses; it has Dirichlet topics"
+    )
     document_parameters: ClassVar[tuple[str, ...]] = (*Hdp.document_parameters, *COEFFICIENTS, *PRECISIONS)
     stan_documents: ClassVar[str] = "documents/sticks"
     about_tokens: ClassVar[str] = "direct assignment"

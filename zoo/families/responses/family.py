@@ -108,7 +108,7 @@ class RespondingFamily(TwoSidedModel):
     def _labels_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> np.ndarray:
-        """Draw topics of the tokens, those of a document together, as a draw of the references numbers them."""
+        """Draw topics of the tokens, those of a document together; they are numbered as in `draw`."""
         n_topics = draw["theta"].shape[1]
         with np.errstate(divide="ignore"):
             log_p = np.log(draw["theta"])[corpus.doc_of] + np.log(self.word_weights(draw, corpus))
@@ -300,7 +300,7 @@ class RespondingFamily(TwoSidedModel):
         }
 
     def load_responses(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
-        """What a kernel's state holds of responses and coefficients."""
+        """Return what a kernel's state holds of responses and coefficients."""
         own, found, values = room(documents), *_responses_of_corpus(self, corpus)
         is_number = np.array([response.is_number for response in found], bool)
         kind = [own.HINGE if r.hinge else own.NUMBER if r.is_number else own.CATEGORY for r in found]
