@@ -1,4 +1,4 @@
-"""Document side with responses: what a document says of itself, given the mean topics of its tokens.
+"""Responses: what a document says of itself, given the mean topics of its tokens.
 
 A response has one linear predictor, or one for each category but the first, which is the baseline:
 
@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..lda.documents import FiniteDocuments
-from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.sides import Tokens, check_positive, check_side, open_topic
+from ..toolbox.jit import borrowing_kernel
+from ..toolbox.sides import check_positive
 
 NUMBER, CATEGORY, HINGE = 0, 1, 2
 """Kinds of response."""
@@ -70,60 +69,6 @@ class Responses(NamedTuple):
     proposed: np.ndarray
 
     FIXED = ("precision_prior", "first", "kind", "hinge", "start", "response", "value")
-
-
-class RespondingDocuments(NamedTuple):
-    """Document side with one symmetric Dirichlet prior on K topics, and responses.
-
-    Attributes
-    ----------
-    prior, rest, alpha, alpha_prior, may_have : array
-        As in `FiniteDocuments`.
-    responses : Responses
-    log_weight : float64 (K,)
-        Working memory.
-    tilted_prior : float64 (1, K)
-        Working memory.
-    """
-
-    prior: np.ndarray
-    rest: np.ndarray
-    alpha: np.ndarray
-    alpha_prior: np.ndarray
-    may_have: np.ndarray
-    responses: Responses
-    log_weight: np.ndarray
-    tilted_prior: np.ndarray
-
-    FIXED = ("rest", "alpha_prior", "may_have")
-
-
-@open_topic.implement(RespondingDocuments)
-def _no_topic_to_open(rng, documents, topic, group):
-    pass
-
-
-N_OF_DIRICHLET = len(FiniteDocuments._fields)
-
-
-@kernel
-def without_responses(documents):
-    """Return the Dirichlet documents alone."""
-    return FiniteDocuments(*documents[:N_OF_DIRICHLET])
-
-
-@borrowing_kernel
-def borrowed(documents):
-    """Do the same for the parts of a sweep that are compiled as a `borrowing_kernel`."""
-    return FiniteDocuments(*documents[:N_OF_DIRICHLET])
-
-
-@borrowing_kernel
-def tilted(documents):
-    """Return Dirichlet documents with the working memory in place of their prior."""
-    return FiniteDocuments(
-        documents.tilted_prior, documents.rest, documents.alpha, documents.alpha_prior, documents.may_have
-    )
 
 
 @borrowing_kernel
@@ -238,14 +183,6 @@ def make_responses(
     )
 
 
-def responding_documents(side: FiniteDocuments, responses: Responses) -> RespondingDocuments:
-    """Document side of Dirichlet documents of one group that have `responses`."""
-    n_topics = side.prior.shape[1]
-    return RespondingDocuments(
-        *side, responses=responses, log_weight=np.zeros(n_topics), tilted_prior=np.zeros((1, n_topics))
-    )
-
-
 def part_of[Side](side: NamedTuple, cls: type[Side]) -> Side:
     """Fields of a side that are those of `cls`, a side without responses."""
     return cls(**{name: getattr(side, name) for name in cls._fields})  # type: ignore[attr-defined]
@@ -264,9 +201,3 @@ def check_responses(responses: Responses, n_topics: int) -> None:
         raise AssertionError("a coefficient is not a number")
     if not np.all(np.isfinite(responses.value)):
         raise AssertionError("a response is not a number")
-
-
-@check_side.register
-def _(side: RespondingDocuments, tokens: Tokens, n_topics: int) -> None:
-    check_side(part_of(side, FiniteDocuments), tokens, n_topics)
-    check_responses(side.responses, n_topics)

@@ -20,8 +20,7 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.random import is_sampled, log_gamma_variate
-from ..toolbox.sides import move_documents
-from .documents import HINGE, NUMBER, RespondingDocuments, side_of, without_responses
+from .documents import HINGE, NUMBER, side_of
 from .inverse_gaussian import inverse_gaussian
 from .polya_gamma import polya_gamma
 
@@ -220,9 +219,3 @@ def draw_coefficients(rng, tokens, responses, scratch, n_topics):
         else:
             draw_categories(rng, responses, shares, owner, y, r, matrix, linear)
     draw_precisions(rng, responses, n_topics)
-
-
-@move_documents.implement(RespondingDocuments)
-def _move_documents(rng, tokens, documents, topics, scratch):
-    move_documents(rng, tokens, without_responses(documents), topics, scratch)
-    draw_coefficients(rng, tokens, documents.responses, scratch, topics.n_topics[0])

@@ -23,14 +23,8 @@ from ..toolbox.sides import (
 )
 from ..toolbox.sweeps import finish_sweep
 from ..toolbox.token_pass import RECOUNT_AFTER, block_end, has_room
-from .documents import (
-    add_token,
-    borrowed,
-    enter_responses,
-    has_responses,
-    log_responses,
-    tilted,
-)
+from .dirichlet import borrowed, tilted
+from .documents import add_token, enter_responses, has_responses, log_responses
 
 
 @borrowing_kernel

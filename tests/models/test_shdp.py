@@ -151,5 +151,5 @@ def test_unseen_topics_have_the_prior_of_their_coefficients():
     ids=lambda mutant: mutant.id,
 )
 def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("shdp", mutant.variant, rung_that_sees(mutant), mutant=mutant.id))
+    verdict = climb(Case("shdp", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict

@@ -20,7 +20,7 @@ from .hdp import Hdp
 class Shdp(RespondingFamily, Hdp):
     """Responses of documents depend on the topics of their tokens, as many as the corpus needs.
 
-    Latents: ``z`` (N,), ``root`` (K + 1,), ``alpha``, ``gamma``; of the P linear predictors ``intercept`` (P,)
+    Latents: ``z`` (N,), ``root`` (K + 1,), ``alpha``, ``gamma``; of P linear predictors ``intercept`` (P,)
     and ``coefficient`` (P, K); of the R responses ``intercept_precision`` and ``precision`` (R,), and of the
     numbers among them ``noise_precision``; ``eta`` of the topics.
 

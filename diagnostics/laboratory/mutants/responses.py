@@ -10,7 +10,8 @@ from ..patched import Change, Mutant
 
 def _wrong(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
     change = Change(f"responses/{file}.py", find, replace)
-    return Mutant(f"responses-{name}", (RespondingFamily,), change, about, "sparse")
+    variant = "sparse" if file == "sweeps" else ""
+    return Mutant(f"responses-{name}", (RespondingFamily,), change, about, variant)
 
 
 def _conditional(name: str, find: str, replace: str, about: str) -> Mutant:
@@ -20,15 +21,15 @@ def _conditional(name: str, find: str, replace: str, about: str) -> Mutant:
 
 def _odds(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
     change = Change(f"responses/{file}.py", find, replace)
-    return Mutant(f"responses-{name}", (Slda, Shdp), change, about, "sparse")
+    return Mutant(f"responses-{name}", (Slda, Shdp), change, about)
 
 
 def _hinge(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(f"hinge-{name}", (Medlda,), Change(f"responses/{file}.py", find, replace), about, "dense")
+    return Mutant(f"hinge-{name}", (Medlda,), Change(f"responses/{file}.py", find, replace), about)
 
 
 def _sticks(name: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(f"responses-{name}", (Shdp,), Change("responses/sticks.py", find, replace), about, "sparse")
+    return Mutant(f"responses-{name}", (Shdp,), Change("responses/sticks.py", find, replace), about)
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -59,6 +60,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "    mass = weigh_topic(tokens, documents, topics, scratch, d, new, mass)\n",
         "",
         "a proposal that is not taken leaves its weight behind",
+    ),
+    _wrong(
+        "stale-coefficient",
+        "sweeps",
+        "            scratch.is_doc_topic[k] = False\n"
+        "            mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)\n",
+        "            scratch.is_doc_topic[k] = False\n",
+        "the coefficients of a document's topics keep its counts when it is left",
     ),
     _conditional(
         "own-token-kept",
@@ -152,18 +161,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "            responses.coefficient[topic, p] = deviation",
         "            responses.coefficient[:, p] = deviation",
         "a topic that is opened changes the coefficients of all others",
-    ),
-    _sticks(
-        "effects-left-behind",
-        "    drop_coefficients(documents.responses, topic_sizes(topics))\n",
-        "",
-        "coefficients stay where they were when topics are renumbered",
-    ),
-    _sticks(
-        "precision-of-the-first",
-        "1.0 / math.sqrt(responses.precision[r])",
-        "1.0 / math.sqrt(responses.precision[0])",
-        "coefficients of a topic that is opened have the variance of the first response's",
     ),
     _hinge(
         "cost-not-doubled",

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 
-from ....kernels.responses import documents, sweeps
+from ....kernels.responses import dirichlet, sweeps
 from ....kernels.toolbox.sides import State
 from ...contract import Gamma, Hyperparameter, Latents, Reference, Room
 from ...corpus import Corpus
@@ -68,4 +68,4 @@ class RespondingLda(RespondingFamily, OneConcentration):
     @override
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         responses = self.load_responses(room, latents, corpus)
-        return room(documents).responding_documents(super().load_documents(room, latents, corpus), responses)
+        return room(dirichlet).responding_documents(super().load_documents(room, latents, corpus), responses)
