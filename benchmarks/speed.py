@@ -101,7 +101,7 @@ type Topics = Callable[[], int]
 
 def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
     model = benchmark_model(case)
-    if case.model == "slda":
+    if case.model in ("slda", "shdp"):
         model = model.replaced(response="label:number")
     if case.synthetic:
         model = model.replaced(**SYNTHETIC)

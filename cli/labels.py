@@ -34,7 +34,8 @@ def labels(
 
     For models whose documents have labels, or responses. A share is that of the tokens of all documents with
     the label. A coefficient of `dmr` is what the label adds to the logarithm of a topic's weight, one of
-    `slda` or `medlda` what the topic adds to a number, to log odds or to a margin. With intervals of 90%.
+    `slda`, `shdp` or `medlda` what the topic adds to a number, to log odds or to a margin. Intervals are of
+    90%.
     """
     from ..diagnostics.reports.differences import check_picture
     from ..diagnostics.topics import topics_by_label

@@ -54,8 +54,8 @@ def predict(
 
     By Bayes' rule: how probable the words are under each value of the label, averaged over the draws that the
     fit keeps. Where the documents have the label, it is not looked at but to say how often it was hit. Or
-    predict a response from the words, by a fit of a model of responses, slda or medlda; there --prior and
-    --particles play no part.
+    predict a response from the words, by a fit of a model of responses, slda, shdp or medlda; there --prior
+    and --particles play no part.
     """
     from ..diagnostics.heldout.labels import predict_labels
     from ..diagnostics.heldout.responses import PredictedNumbers, predict_response

@@ -1,6 +1,6 @@
 // Supervised topic models (McAuliffe and Blei 2008), the topics of a document's tokens summed out together.
 //
-//   theta_d ~ Dirichlet_K(alpha),  psi_d = b_0 + sum_k share_dk b_k,  topics are Dirichlet
+//   psi_d = b_0 + sum_k share_dk b_k,  topics are Dirichlet,  documents as their side says
 //   a number is normal about psi; the log odds of a category against the first are its psi
 //
 // or, in MedLDA (Zhu, Chen, Perkins and Zhang 2014), categories have the factor exp(-2 cost sum max(0, margin - s psi)) in
@@ -8,6 +8,7 @@
 functions {
 #include functions/dirichlet.stan
 #include functions/word_counts.stan
+#include documents_functions.stan
 #include topics_functions.stan
 }
 data {
@@ -31,8 +32,7 @@ data {
   matrix[n_rows, K] row_shares; // of the topics in the document
   // Each hyperparameter is given by its value, or, if random, by the two parameters of its prior: shape and rate
   // of a Gamma unless another is named.
-  int<lower=0, upper=1> alpha_is_random; // Dirichlet parameter of a document, a topic
-  vector<lower=0>[1 + alpha_is_random] alpha_given;
+#include documents_data.stan
   int<lower=0, upper=1> intercept_precision_is_random; // of the intercepts of a response
   vector<lower=0>[1 + intercept_precision_is_random] intercept_precision_given;
   int<lower=0, upper=1> precision_is_random; // of its coefficients
@@ -47,7 +47,7 @@ transformed data {
 #include topics_transformed_data.stan
 }
 parameters {
-  array[alpha_is_random] real<lower=0> alpha_random;
+#include documents_parameters.stan
   array[intercept_precision_is_random] vector<lower=0>[R] intercept_precision_random;
   array[precision_is_random] vector<lower=0>[R] precision_random;
   array[noise_precision_is_random] vector<lower=0>[n_numbers] noise_precision_random;
@@ -58,7 +58,7 @@ parameters {
 #include topics_parameters.stan
 }
 transformed parameters {
-  real alpha = alpha_is_random ? alpha_random[1] : alpha_given[1];
+#include documents_transformed_parameters.stan
   vector[R] intercept_precision
     = intercept_precision_is_random ? intercept_precision_random[1] : rep_vector(intercept_precision_given[1], R);
   vector[R] precision = precision_is_random ? precision_random[1] : rep_vector(precision_given[1], R);
@@ -75,7 +75,7 @@ transformed parameters {
 #include topics_transformed_parameters.stan
 }
 model {
-  vector[K] theta_log_shape = rep_vector(log(alpha), K);
+#include documents_shape.stan
   array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   array[K] vector[V] log_topics = log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V));
   vector[K * V] log_words;
@@ -83,9 +83,7 @@ model {
   for (k in 1 : K) {
     log_words[(k - 1) * V + 1 : k * V] = log_topics[k];
   }
-  if (alpha_is_random) {
-    alpha_random[1] ~ gamma(alpha_given[1], alpha_given[2]);
-  }
+#include documents_model.stan
   if (intercept_precision_is_random) {
     intercept_precision_random[1] ~ gamma(intercept_precision_given[1], intercept_precision_given[2]);
   }
@@ -134,7 +132,6 @@ model {
   }
 }
 generated quantities {
-  array[D] vector[K] theta
-    = exp(log_dirichlet_weights(theta_log_h, theta_x, rep_vector(log(alpha), K)));
+#include documents_generated_quantities.stan
 #include topics_generated_quantities.stan
 }

@@ -139,6 +139,8 @@ class Mutant:
         Of the sampler, others may be right; the default one unless given.
     requires : mapping of str to object
         Arguments with which a model's samplers are wrong, beside its class.
+    spares : tuple of type
+        Of these classes, those whose samplers stay right.
     """
 
     id: str
@@ -147,3 +149,4 @@ class Mutant:
     about: str
     variant: str = ""
     requires: Mapping[str, Any] = field(default_factory=dict)
+    spares: tuple[type[HasSettings], ...] = ()

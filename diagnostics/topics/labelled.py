@@ -16,7 +16,12 @@ from ...zoo.inference.results import latents_of
 from .matching import MatchedTopics, match_topics
 from .summaries import rank_words, tails
 
-COEFFICIENTS = {"dmr": "log_factor", "slda": "coefficient", "medlda": "coefficient"}
+COEFFICIENTS = {
+    "dmr": "log_factor",
+    "slda": "coefficient",
+    "shdp": "coefficient",
+    "medlda": "coefficient",
+}
 """Latent that holds regression coefficients, by model: a row a label, after the intercepts if it has any."""
 
 INTERCEPT = "(intercept)"
@@ -142,7 +147,7 @@ def coefficients(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9) -> 
     DataFrame
         ``label``, ``topic``, ``coefficient``, its mean over draws, ``coefficient_low`` and
         ``coefficient_high``. Of a number in `dmr`, the change with one standard deviation; of one in
-        `slda` and `medlda`, what it is in a document of this topic alone, less the intercept.
+        `slda`, `shdp` and `medlda`, what it is in a document of this topic alone, less the intercept.
 
     Raises
     ------

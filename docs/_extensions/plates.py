@@ -21,6 +21,7 @@ DIAGRAMS = {
     "author_topic": "α > θ_a > z_di > w_di; r_d > x_di > z_di; η > φ_k > w_di",
     "dp_mrm": "α > θ_d > z_di > w_di; γ > G_j > θ_d; τ > λ_d > θ_d; r_d > λ_d; η > φ_k > w_di",
     "slda": "α > θ_d > z_di > w_di; z_di > y_d; b_k > y_d; δ > y_d; τ > b_k; η > φ_k > w_di",
+    "shdp": "γ > β > θ_d > z_di > w_di; α > θ_d; z_di > y_d; b_k > y_d; δ > y_d; τ > b_k; η > φ_k > w_di",
     "medlda": "α > θ_d > z_di > w_di; z_di > y_d; b_k > y_d; τ > b_k; η > φ_k > w_di",
     "pfa": "γ > r_k > θ_d > z_di > w_di; c > r_k; p_d > θ_d; η > φ_k > w_di",
     "bgg": "γ > r_k > θ_d > z_di > w_di; c > r_k; p_k > θ_d; η > φ_k > w_di",

@@ -1,4 +1,4 @@
-"""Document side with responses: what a document says of itself, given the mean topics of its tokens.
+"""Responses: what a document says of itself, given the mean topics of its tokens.
 
 A response has one linear predictor, or one for each category but the first, which is the baseline:
 
@@ -18,25 +18,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..lda.documents import FiniteDocuments, finite_documents
-from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.sides import Tokens, check_positive, check_side, open_topic
+from ..toolbox.jit import borrowing_kernel
+from ..toolbox.sides import check_positive
 
 NUMBER, CATEGORY, HINGE = 0, 1, 2
 """Kinds of response."""
 
 
-class RespondingDocuments(NamedTuple):
-    """Document side with one symmetric Dirichlet prior, and responses.
+class Responses(NamedTuple):
+    """What documents say of themselves, and what that depends on beside the topics of their tokens.
 
-    Sizes: K topics, R responses, P predictors, E values that are known.
+    Sizes: R responses, P predictors, E values that are known.
 
     Attributes
     ----------
-    prior, rest, alpha, alpha_prior, may_have : array
-        As in `FiniteDocuments`.
     intercept : float64 (P,)
-    coefficient : float64 (K, P)
+    coefficient : float64 (capacity, P)
+        A row a topic.
     intercept_precision, precision, noise_precision : float64 (R,)
         Of intercepts, of coefficients and of the errors of a number, by response.
     precision_prior : float64 (3, 2)
@@ -53,17 +51,8 @@ class RespondingDocuments(NamedTuple):
         A number, or a category's.
     predictor, proposed : float64 (P,)
         Working memory: of the current document, and with one token moved.
-    log_weight : float64 (K,)
-        Working memory.
-    tilted_prior : float64 (1, K)
-        Working memory.
     """
 
-    prior: np.ndarray
-    rest: np.ndarray
-    alpha: np.ndarray
-    alpha_prior: np.ndarray
-    may_have: np.ndarray
     intercept: np.ndarray
     coefficient: np.ndarray
     intercept_precision: np.ndarray
@@ -78,49 +67,8 @@ class RespondingDocuments(NamedTuple):
     value: np.ndarray
     predictor: np.ndarray
     proposed: np.ndarray
-    log_weight: np.ndarray
-    tilted_prior: np.ndarray
 
-    FIXED = (
-        "rest",
-        "alpha_prior",
-        "may_have",
-        "precision_prior",
-        "first",
-        "kind",
-        "hinge",
-        "start",
-        "response",
-        "value",
-    )
-
-
-@open_topic.implement(RespondingDocuments)
-def _no_topic_to_open(rng, documents, topic, group):
-    pass
-
-
-N_OF_DIRICHLET = len(FiniteDocuments._fields)
-
-
-@kernel
-def without_responses(documents):
-    """Return the Dirichlet documents alone."""
-    return FiniteDocuments(*documents[:N_OF_DIRICHLET])
-
-
-@borrowing_kernel
-def borrowed(documents):
-    """Do the same for the parts of a sweep that are compiled as a `borrowing_kernel`."""
-    return FiniteDocuments(*documents[:N_OF_DIRICHLET])
-
-
-@borrowing_kernel
-def tilted(documents):
-    """Return Dirichlet documents with the working memory in place of their prior."""
-    return FiniteDocuments(
-        documents.tilted_prior, documents.rest, documents.alpha, documents.alpha_prior, documents.may_have
-    )
+    FIXED = ("precision_prior", "first", "kind", "hinge", "start", "response", "value")
 
 
 @borrowing_kernel
@@ -143,26 +91,26 @@ def side_of(y, first, end, p):
 
 
 @borrowing_kernel
-def hinge_loss(documents, r, y, predictor):
+def hinge_loss(responses, r, y, predictor):
     """Sum of ``max(0, margin - s psi)`` over the predictors of response r."""
-    first, end, margin, out = documents.first[r], documents.first[r + 1], documents.hinge[r, 1], 0.0
+    first, end, margin, out = responses.first[r], responses.first[r + 1], responses.hinge[r, 1], 0.0
     for p in range(first, end):
         out += max(0.0, margin - side_of(y, first, end, p) * predictor[p])
     return out
 
 
 @borrowing_kernel
-def log_responses(documents, d, predictor):
+def log_responses(responses, d, predictor):
     """Log likelihood of document d's responses, without constants, at `predictor` (P,)."""
     out = 0.0
-    for e in range(documents.start[d], documents.start[d + 1]):
-        r, y = documents.response[e], documents.value[e]
-        first, end = documents.first[r], documents.first[r + 1]
-        if documents.kind[r] == NUMBER:
+    for e in range(responses.start[d], responses.start[d + 1]):
+        r, y = responses.response[e], responses.value[e]
+        first, end = responses.first[r], responses.first[r + 1]
+        if responses.kind[r] == NUMBER:
             error = y - predictor[first]
-            out -= 0.5 * documents.noise_precision[r] * error * error
-        elif documents.kind[r] == HINGE:
-            out -= 2.0 * documents.hinge[r, 0] * hinge_loss(documents, r, y, predictor)
+            out -= 0.5 * responses.noise_precision[r] * error * error
+        elif responses.kind[r] == HINGE:
+            out -= 2.0 * responses.hinge[r, 0] * hinge_loss(responses, r, y, predictor)
         else:
             if y > 0.0:
                 out += predictor[first + int(y) - 1]
@@ -171,20 +119,20 @@ def log_responses(documents, d, predictor):
 
 
 @borrowing_kernel
-def has_responses(documents, d):
+def has_responses(responses, d):
     """Whether document d has any."""
-    return documents.start[d] < documents.start[d + 1]
+    return responses.start[d] < responses.start[d + 1]
 
 
 @borrowing_kernel
-def enter_responses(tokens, documents, scratch, d, n_doc_topics):
-    """Fill ``documents.predictor``, given the topics counted in the scratch; tokens without one count 0."""
-    predictor, share = documents.predictor, 1.0 / max(1, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d])
+def enter_responses(tokens, responses, scratch, d, n_doc_topics):
+    """Fill ``responses.predictor``, given the topics counted in the scratch; tokens without one count 0."""
+    predictor, share = responses.predictor, 1.0 / max(1, tokens.doc_ptr[d + 1] - tokens.doc_ptr[d])
     for p in range(predictor.size):
-        predictor[p] = documents.intercept[p]
+        predictor[p] = responses.intercept[p]
     for j in range(n_doc_topics):
         k = scratch.doc_topics[j]
-        add_token(predictor, predictor, documents.coefficient, k, scratch.doc_count[k] * share)
+        add_token(predictor, predictor, responses.coefficient, k, scratch.doc_count[k] * share)
 
 
 @borrowing_kernel
@@ -196,26 +144,13 @@ def add_token(out, predictor, coefficient, topic, share):
             out[p] += share * coefficient[topic, p]
 
 
-def responding_documents(
-    n_topics: int,
-    alpha,
-    alpha_prior,
-    intercept,
-    coefficient,
-    precisions,
-    precision_prior,
-    kind,
-    hinge,
-    n_predictors,
-    values,
-) -> RespondingDocuments:
-    """Document side with responses.
+def make_responses(
+    intercept, coefficient, precisions, precision_prior, kind, hinge, n_predictors, values
+) -> Responses:
+    """Responses of documents.
 
     Parameters
     ----------
-    n_topics : int
-    alpha : float
-    alpha_prior : float (2,)
     intercept : float (P,)
     coefficient : float (P, K)
     precisions : three of float (R,)
@@ -227,12 +162,10 @@ def responding_documents(
     values : float (D, R)
         Of the responses; NaN where a document has none.
     """
-    base = finite_documents(np.ones((1, n_topics), bool), alpha, alpha_prior)
     known = ~np.isnan(values)
     of_intercepts, of_coefficients, of_errors = (np.array(x, float) for x in precisions)
     intercept = np.array(intercept, float)
-    return RespondingDocuments(
-        *base,
+    return Responses(
         intercept=intercept,
         coefficient=np.ascontiguousarray(np.asarray(coefficient, float).T),
         intercept_precision=of_intercepts,
@@ -247,20 +180,24 @@ def responding_documents(
         value=values[known].astype(float),
         predictor=np.zeros_like(intercept),
         proposed=np.zeros_like(intercept),
-        log_weight=np.zeros(n_topics),
-        tilted_prior=np.zeros((1, n_topics)),
     )
 
 
-@check_side.register
-def _(side: RespondingDocuments, tokens: Tokens, n_topics: int) -> None:
-    check_side(FiniteDocuments(*side[:N_OF_DIRICHLET]), tokens, n_topics)
+def part_of[Side](side: NamedTuple, cls: type[Side]) -> Side:
+    """Fields of a side that are those of `cls`, a side without responses."""
+    return cls(**{name: getattr(side, name) for name in cls._fields})  # type: ignore[attr-defined]
+
+
+def check_responses(responses: Responses, n_topics: int) -> None:
+    """Raise AssertionError where a number of the responses, or of what they depend on, is none."""
     check_positive(
-        intercept_precision=side.intercept_precision,
-        precision=side.precision,
-        noise_precision=side.noise_precision,
+        intercept_precision=responses.intercept_precision,
+        precision=responses.precision,
+        noise_precision=responses.noise_precision,
     )
-    if not (np.all(np.isfinite(side.intercept)) and np.all(np.isfinite(side.coefficient))):
+    if not (
+        np.all(np.isfinite(responses.intercept)) and np.all(np.isfinite(responses.coefficient[:n_topics]))
+    ):
         raise AssertionError("a coefficient is not a number")
-    if not np.all(np.isfinite(side.value)):
+    if not np.all(np.isfinite(responses.value)):
         raise AssertionError("a response is not a number")

@@ -48,12 +48,12 @@ def topic_shares(tokens, scratch):
 
 
 @kernel
-def predictor_of(shares, documents, d, p):
+def predictor_of(shares, responses, d, p):
     """Linear predictor p of document d."""
     start, topic, share = shares
-    out = documents.intercept[p]
+    out = responses.intercept[p]
     for j in range(start[d], start[d + 1]):
-        out += share[j] * documents.coefficient[topic[j], p]
+        out += share[j] * responses.coefficient[topic[j], p]
     return out
 
 
@@ -93,7 +93,7 @@ def draw_normal(rng, matrix, linear):
 
 
 @kernel
-def draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, linear):
+def draw_predictor(rng, responses, shares, owner, weight, slope, r, p, matrix, linear):
     """Draw intercept and coefficients of predictor p of response r, given weights and linear terms.
 
     Parameters
@@ -109,9 +109,9 @@ def draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, l
     start, topic, share = shares
     matrix[:] = 0.0
     linear[:] = 0.0
-    matrix[0, 0] = documents.intercept_precision[r]
+    matrix[0, 0] = responses.intercept_precision[r]
     for k in range(1, linear.size):
-        matrix[k, k] = documents.precision[r]
+        matrix[k, k] = responses.precision[r]
     for e in range(owner.size):
         d, w, s = owner[e], weight[e], slope[e]
         matrix[0, 0] += w
@@ -124,99 +124,98 @@ def draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, l
                 if topic[m] < k:
                     matrix[k, topic[m] + 1] += w * x * share[m]
     draw_normal(rng, matrix, linear)
-    documents.intercept[p] = linear[0]
-    documents.coefficient[:, p] = linear[1:]
+    responses.intercept[p] = linear[0]
+    responses.coefficient[: linear.size - 1, p] = linear[1:]
 
 
 @kernel
-def draw_number(rng, documents, shares, owner, y, r, matrix, linear):
+def draw_number(rng, responses, shares, owner, y, r, matrix, linear):
     """Draw the coefficients of a number, and the precision of its errors."""
-    p, n = documents.first[r], owner.size
-    weight = np.full(n, documents.noise_precision[r])
-    draw_predictor(rng, documents, shares, owner, weight, weight * y, r, p, matrix, linear)
-    prior = documents.precision_prior[2]
+    p, n = responses.first[r], owner.size
+    weight = np.full(n, responses.noise_precision[r])
+    draw_predictor(rng, responses, shares, owner, weight, weight * y, r, p, matrix, linear)
+    prior = responses.precision_prior[2]
     if is_sampled(prior):
         squares = 0.0
         for e in range(n):
-            squares += (y[e] - predictor_of(shares, documents, owner[e], p)) ** 2
+            squares += (y[e] - predictor_of(shares, responses, owner[e], p)) ** 2
         shape, rate = prior[0] + 0.5 * n, prior[1] + 0.5 * squares
-        documents.noise_precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+        responses.noise_precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
 
 
 @kernel
-def draw_categories(rng, documents, shares, owner, y, r, matrix, linear):
+def draw_categories(rng, responses, shares, owner, y, r, matrix, linear):
     """Draw the coefficients of the categories of a response, one after the other.
 
     The log sum over all others is put together of those before, which have been drawn, and those after.
     """
-    first, end, n = documents.first[r], documents.first[r + 1], owner.size
+    first, end, n = responses.first[r], responses.first[r + 1], owner.size
     after = np.full((n, end - first + 1), -math.inf)
     for e in range(n):
         for p in range(end - 1, first - 1, -1):
-            psi = predictor_of(shares, documents, owner[e], p)
+            psi = predictor_of(shares, responses, owner[e], p)
             after[e, p - first] = log_add(after[e, p - first + 1], psi)
     before = np.zeros(n)  # the baseline
     weight, slope = np.empty(n), np.empty(n)
     for p in range(first, end):
         for e in range(n):
             others = log_add(before[e], after[e, p - first + 1])
-            weight[e] = polya_gamma(rng, predictor_of(shares, documents, owner[e], p) - others)
+            weight[e] = polya_gamma(rng, predictor_of(shares, responses, owner[e], p) - others)
             own = 1.0 if y[e] == p - first + 1 else 0.0
             slope[e] = own - 0.5 + weight[e] * others
-        draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, linear)
+        draw_predictor(rng, responses, shares, owner, weight, slope, r, p, matrix, linear)
         for e in range(n):
-            before[e] = log_add(before[e], predictor_of(shares, documents, owner[e], p))
+            before[e] = log_add(before[e], predictor_of(shares, responses, owner[e], p))
 
 
 @kernel
-def draw_margins(rng, documents, shares, owner, y, r, matrix, linear):
+def draw_margins(rng, responses, shares, owner, y, r, matrix, linear):
     """Draw the coefficients of a response with a hinge; given the tokens, its predictors are independent."""
-    first, end, n = documents.first[r], documents.first[r + 1], owner.size
-    cost, margin = documents.hinge[r, 0], documents.hinge[r, 1]
+    first, end, n = responses.first[r], responses.first[r + 1], owner.size
+    cost, margin = responses.hinge[r, 0], responses.hinge[r, 1]
     weight, slope = np.empty(n), np.empty(n)
     for p in range(first, end):
         for e in range(n):
             side = side_of(y[e], first, end, p)
-            gap = margin - side * predictor_of(shares, documents, owner[e], p)
+            gap = margin - side * predictor_of(shares, responses, owner[e], p)
             v = inverse_gaussian(rng, cost * abs(gap))
             weight[e] = cost * cost * v
             slope[e] = side * cost * (1.0 + cost * margin * v)
-        draw_predictor(rng, documents, shares, owner, weight, slope, r, p, matrix, linear)
+        draw_predictor(rng, responses, shares, owner, weight, slope, r, p, matrix, linear)
 
 
 @kernel
-def draw_precisions(rng, documents):
+def draw_precisions(rng, responses, n_topics):
     """Draw the precisions of intercepts and of coefficients of each response; conjugate."""
-    for r in range(documents.kind.size):
-        first, end = documents.first[r], documents.first[r + 1]
-        prior = documents.precision_prior[0]
+    for r in range(responses.kind.size):
+        first, end = responses.first[r], responses.first[r + 1]
+        prior = responses.precision_prior[0]
         if is_sampled(prior):
-            own = documents.intercept[first:end]
+            own = responses.intercept[first:end]
             shape, rate = prior[0] + 0.5 * own.size, prior[1] + 0.5 * np.sum(own * own)
-            documents.intercept_precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
-        prior = documents.precision_prior[1]
+            responses.intercept_precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+        prior = responses.precision_prior[1]
         if is_sampled(prior):
-            each = documents.coefficient[:, first:end]
+            each = responses.coefficient[:n_topics, first:end]
             shape, rate = prior[0] + 0.5 * each.size, prior[1] + 0.5 * np.sum(each * each)
-            documents.precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+            responses.precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
 
 
 @kernel
-def draw_coefficients(rng, tokens, documents, scratch):
+def draw_coefficients(rng, tokens, responses, scratch, n_topics):
     """Draw all that responses depend on but the topics of the tokens."""
     shares = topic_shares(tokens, scratch)
-    size = documents.coefficient.shape[0] + 1
-    matrix, linear = np.empty((size, size)), np.empty(size)
-    document_of = np.empty(documents.value.size, np.int64)
+    matrix, linear = np.empty((n_topics + 1, n_topics + 1)), np.empty(n_topics + 1)
+    document_of = np.empty(responses.value.size, np.int64)
     for d in range(tokens.group.size):
-        document_of[documents.start[d] : documents.start[d + 1]] = d
-    for r in range(documents.kind.size):
-        has = documents.response == r
-        owner, y = document_of[has], documents.value[has]
-        if documents.kind[r] == NUMBER:
-            draw_number(rng, documents, shares, owner, y, r, matrix, linear)
-        elif documents.kind[r] == HINGE:
-            draw_margins(rng, documents, shares, owner, y, r, matrix, linear)
+        document_of[responses.start[d] : responses.start[d + 1]] = d
+    for r in range(responses.kind.size):
+        has = responses.response == r
+        owner, y = document_of[has], responses.value[has]
+        if responses.kind[r] == NUMBER:
+            draw_number(rng, responses, shares, owner, y, r, matrix, linear)
+        elif responses.kind[r] == HINGE:
+            draw_margins(rng, responses, shares, owner, y, r, matrix, linear)
         else:
-            draw_categories(rng, documents, shares, owner, y, r, matrix, linear)
-    draw_precisions(rng, documents)
+            draw_categories(rng, responses, shares, owner, y, r, matrix, linear)
+    draw_precisions(rng, responses, n_topics)

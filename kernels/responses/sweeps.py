@@ -6,8 +6,8 @@ With the factor ``L_k``, the likelihood of a document's responses if token i has
 
 `conditional_step` draws from them, O(K) a token and response. `metropolis_step` proposes a topic without
 ``L``, in time that grows with the non-zero counts, and takes it back with probability
-``1 - min(1, L_new / L_old)``: the same law is left as it is. Both hold the factor out of the topic side, so
-that its own steps serve.
+``1 - min(1, L_new / L_old)``: the same law is left as it is, topics that a proposal opens included, since a
+topic without tokens may come and go. Both hold the factor out of the topic side, so that its own steps serve.
 """
 
 import math
@@ -18,29 +18,13 @@ from ..toolbox.sides import (
     dense_step,
     enter_document,
     leave_document,
-    move_documents,
     sparse_step,
     weigh_topic,
 )
 from ..toolbox.sweeps import finish_sweep
-from ..toolbox.token_pass import RECOUNT_AFTER, block_end
-from .documents import (
-    RespondingDocuments,
-    add_token,
-    borrowed,
-    enter_responses,
-    has_responses,
-    log_responses,
-    tilted,
-    without_responses,
-)
-from .regression import draw_coefficients
-
-
-@move_documents.implement(RespondingDocuments)
-def _move_documents(rng, tokens, documents, topics, scratch):
-    move_documents(rng, tokens, without_responses(documents), topics, scratch)
-    draw_coefficients(rng, tokens, documents, scratch)
+from ..toolbox.token_pass import RECOUNT_AFTER, block_end, has_room
+from .dirichlet import borrowed, tilted
+from .documents import add_token, enter_responses, has_responses, log_responses
 
 
 @borrowing_kernel
@@ -69,10 +53,11 @@ def metropolis_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics,
     if new == old:
         return n_doc_topics, mass, log_p
     share = 1.0 / (tokens.doc_ptr[d + 1] - tokens.doc_ptr[d])
-    predictor, proposed, coefficient = documents.predictor, documents.proposed, documents.coefficient
+    responses = documents.responses
+    predictor, proposed, coefficient = responses.predictor, responses.proposed, responses.coefficient
     add_token(proposed, predictor, coefficient, new, share)
     add_token(proposed, proposed, coefficient, old, -share)
-    log_q = log_responses(documents, d, proposed)
+    log_q = log_responses(responses, d, proposed)
     if old >= 0 and log_q < log_p and rng.random() >= math.exp(log_q - log_p):
         return n_doc_topics, put_back(tokens, documents, topics, scratch, d, i, old, mass), log_p
     for p in range(predictor.size):
@@ -93,9 +78,9 @@ def metropolis_block(rng, tokens, documents, topics, scratch, first, end):
             k = scratch.doc_topics[j]
             scratch.is_doc_topic[k] = True
             mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)
-        if has_responses(documents, d):
-            enter_responses(tokens, documents, scratch, d, n_doc_topics)
-            log_p = log_responses(documents, d, documents.predictor)
+        if has_responses(documents.responses, d):
+            enter_responses(tokens, documents.responses, scratch, d, n_doc_topics)
+            log_p = log_responses(documents.responses, d, documents.responses.predictor)
             for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
                 n_doc_topics, mass, log_p = metropolis_step(
                     rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass, log_p
@@ -112,17 +97,32 @@ def metropolis_block(rng, tokens, documents, topics, scratch, first, end):
             mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)
 
 
-@kernel
-def metropolis_sweep(rng, state):
-    """One sweep by `metropolis_step`, over Dirichlet topics. Mutates `state`; returns True."""
-    tokens, documents, topics, scratch = state
-    d = 0
+@borrowing_kernel
+def metropolis_pass(rng, tokens, documents, topics, scratch):
+    """Move all tokens by `metropolis_step`; see `sparse_pass` of the toolbox."""
+    d = scratch.next_document[0]
     while d < tokens.group.size:
         end = block_end(tokens, topics, d, max(RECOUNT_AFTER, topics.n_topics[0]))
+        if not has_room(tokens, documents, topics.n_topics[0], d, end):
+            scratch.next_document[0] = d
+            return False
         metropolis_block(rng, tokens, documents, topics, scratch, d, end)
         d = end
-    finish_sweep(rng, tokens, documents, topics, scratch)
+    scratch.next_document[0] = 0
     return True
+
+
+@kernel
+def metropolis_sweep(rng, state):
+    """One sweep by `metropolis_step`, over Dirichlet topics; False if it stopped for want of room.
+
+    Mutates `state`.
+    """
+    tokens, documents, topics, scratch = state
+    through = metropolis_pass(rng, tokens, documents, topics, scratch)
+    if through:
+        finish_sweep(rng, tokens, documents, topics, scratch)
+    return through
 
 
 @borrowing_kernel
@@ -133,13 +133,14 @@ def conditional_step(rng, tokens, documents, topics, scratch, d, i):
     weights those with the factor; L is scaled such that its largest value is 1.
     """
     old, share = tokens.topic[i], 1.0 / (tokens.doc_ptr[d + 1] - tokens.doc_ptr[d])
-    predictor, proposed, coefficient = documents.predictor, documents.proposed, documents.coefficient
+    responses = documents.responses
+    predictor, proposed, coefficient = responses.predictor, responses.proposed, responses.coefficient
     log_weight, n_topics = documents.log_weight, documents.log_weight.size
     add_token(predictor, predictor, coefficient, old, -share)
     high = -math.inf
     for k in range(n_topics):
         add_token(proposed, predictor, coefficient, k, share)
-        log_weight[k] = log_responses(documents, d, proposed)
+        log_weight[k] = log_responses(responses, d, proposed)
         high = max(high, log_weight[k])
     for k in range(n_topics):
         others = scratch.doc_count[k] - (1 if k == old else 0)
@@ -154,9 +155,9 @@ def conditional_pass(rng, tokens, documents, topics, scratch):
     """Move all tokens by `conditional_step`."""
     for d in range(tokens.group.size):
         n_doc_topics = enter_document(tokens, scratch, d)
-        responds = has_responses(documents, d)
+        responds = has_responses(documents.responses, d)
         if responds:
-            enter_responses(tokens, documents, scratch, d, n_doc_topics)
+            enter_responses(tokens, documents.responses, scratch, d, n_doc_topics)
         for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):
             if responds:
                 conditional_step(rng, tokens, documents, topics, scratch, d, i)

@@ -72,7 +72,7 @@ CHOICES_OF: dict[str, dict[str, tuple[Any, ...]]] = {
     "whdsp": {"n_topics": (0, 5), "labels": ("group, group:number",), "missing": ("", "c")},
     "labeled_lda": {"common": (2,)}, "partially_labeled_lda": {"topics_per_label": (3,), "common": (2,)},
     "dmr": {"labels": ("group, group:number",)}, "slda": {"response": ("group, group:number",)},
-    "medlda": {"response": ("group, group:number",)},
+    "medlda": {"response": ("group, group:number",)}, "shdp": {"response": ("group, group:number",)},
     "pfa": {"n_topics": (0, 5)}, "gbn": {"n_layers": (2, 3)},
     "was.unbounded": {"n_topics": (0,)}, "sbp.unbounded": {"n_topics": (0,)},
     "tjb_hdp.unbounded": {"n_topics": (0,)},

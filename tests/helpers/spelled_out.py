@@ -5,7 +5,7 @@ from bnpzoo.zoo.models import combinations, get
 MODELS = (
     "lda", "group_lda", "cclda", "hdp", "mt_hdp", "sparse_transfer", "focused", "pyp", "hpyp", "tpyp",
     "labeled_lda", "partially_labeled_lda", "dmr", "author_topic", "metalda", "pfa", "gbn", "dp_mrm", "hdsp",
-    "whdsp", "slda", "bgg", "medlda",
+    "whdsp", "slda", "bgg", "medlda", "shdp",
 )  # fmt: skip
 """A new model joins when its quantities and its reference are written out."""
 

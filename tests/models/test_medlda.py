@@ -189,5 +189,5 @@ def test_a_thousand_categories():
     ids=lambda mutant: mutant.id,
 )
 def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("medlda", mutant.variant, rung_that_sees(mutant), mutant=mutant.id))
+    verdict = climb(Case("medlda", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict

@@ -46,7 +46,7 @@ LENGTHS_ARE_DATA = {
     "pfa with belief-network topics", "pfa of three topics", "bgg", "bgg with belief-network topics",
 }  # fmt: skip
 RESPONSES_ARE_DATA = {
-    "slda", "slda with pitman-yor topics", "medlda", "medlda with pitman-yor topics",
+    "slda", "slda with pitman-yor topics", "medlda", "medlda with pitman-yor topics", "shdp",
 }  # fmt: skip
 
 OPTIONS = {

@@ -84,7 +84,7 @@ class State:
             case "group_lda":
                 own = range(g * self.model.n_topics, (g + 1) * self.model.n_topics)
                 return [float(x["alpha"][g]) if k in own else 0.0 for k in self.topics], 0.0
-            case "hdp" | "hdsp" | "whdsp":  # of the latter, where nothing scales the topics
+            case "hdp" | "shdp" | "hdsp" | "whdsp":  # of the latter, where nothing scales the topics
                 *sticks, rest = float(x["alpha"]) * x["root"]
                 return sticks, rest
             case "mt_hdp":
@@ -507,7 +507,7 @@ class State:
             out["share_own"] = sum(x["own"]) / len(x["own"])
         if self.id == "focused":
             out |= {f"mean_{name}": sum(x[name]) / len(x[name]) for name in ("strength", "inclusion")}
-        if self.id in ("slda", "medlda"):
+        if self.id in ("slda", "medlda", "shdp"):
             out |= self.of_responses()
         if self.is_scaled:
             out |= self.of_scales()

@@ -110,9 +110,10 @@ def test_coefficients_have_their_conditional_law(model_id, name):
     latents = latents_of([0] * 7, model, corpus, np.random.default_rng(0))
     kernel = model.kernel("dense")
     state, rng, found = kernel.load(latents, corpus, model), np.random.default_rng(1), []
+    responses = state.documents.responses
     for _ in range(40_000):
-        regression.draw_coefficients(rng, state.tokens, state.documents, state.scratch)
-        found.append([state.documents.intercept[0], state.documents.coefficient[0, 0]])
+        regression.draw_coefficients(rng, state.tokens, responses, state.scratch, 1)
+        found.append([responses.intercept[0], responses.coefficient[0, 0]])
     grid = np.linspace(-8.0, 8.0, 161)
 
     def at(base, weight):
@@ -260,7 +261,7 @@ def test_a_thousand_categories():
     ids=lambda mutant: mutant.id,
 )
 def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("slda", mutant.variant, rung_that_sees(mutant), mutant=mutant.id))
+    verdict = climb(Case("slda", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict
 
 

@@ -39,6 +39,7 @@ SETS = np.array([[1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
 OF_SETS = replace(Design.of(CORPUS), covariates={"tag": sparse.csr_array(SETS)}).corpus(CORPUS.words)
 
 TRUNCATION = 2
+SUPERVISED = ("slda", "medlda", "shdp")
 POINTS, DRAWS = 3, 400
 
 
@@ -189,11 +190,11 @@ def bridge(model, values, sites):
             alpha = values["alpha"]
             latents["alpha"] = alpha[0] if model.symmetric else alpha
             prior = np.broadcast_to(alpha, (n_documents, n_topics))
-        case "hdp" | "mt_hdp":
+        case "hdp" | "mt_hdp" | "shdp":
             root = np.exp(values["sticks"] - logsumexp(values["sticks"]))
             fixed += float(sites["sticks"]["fn"].log_prob(values["sticks"]))
             latents["root"] = np.append(root, 0.0)
-            if model_id == "hdp":
+            if model_id != "mt_hdp":
                 prior = np.broadcast_to(values["alpha"] * root, (n_documents, n_topics))
             else:
                 tasks = Shares.of(values, "tasks", values["alpha0"] * root)
@@ -237,12 +238,7 @@ def bridge(model, values, sites):
             prior = of_layers["theta"][0] @ of_layers["link"][0]
             fixed += log_lengths(model.length_shape, prior.sum(axis=1), corpus)
         case "slda" | "medlda":
-            standard = values["standard_coefficients"]
-            fixed += float(np.sum(stats.norm.logpdf(standard)))
-            of = [0] * (len(standard) - 1) + [1]  # the group is a category, and a number
             latents["alpha"] = values["alpha"][0]
-            latents["intercept"] = values["intercept_precision"][of] ** -0.5 * standard[:, 0]
-            latents["coefficient"] = values["precision"][of, None] ** -0.5 * standard[:, 1:]
             prior = np.broadcast_to(values["alpha"], (n_documents, n_topics))
         case "metalda":
             fixed += float(np.sum(stats.loggamma(model.weight_shape).logpdf(values["weight_x"])))
@@ -250,6 +246,12 @@ def bridge(model, values, sites):
             prior = np.exp(features_of(model) @ latents["log_weight"])
         case _:
             prior = np.broadcast_to(values["alpha"][group, None], (n_documents, n_topics))
+    if model_id in SUPERVISED:
+        standard = values["standard_coefficients"]
+        fixed += float(np.sum(stats.norm.logpdf(standard)))
+        of = [0] * (len(standard) - 1) + [1]  # the group is a category, and a number
+        latents["intercept"] = values["intercept_precision"][of] ** -0.5 * standard[:, 0]
+        latents["coefficient"] = values["precision"][of, None] ** -0.5 * standard[:, 1:]
     if model_id == "bgg":
         theta = Rates.of(values, "theta", prior, latents["log_odds"])
     else:
@@ -300,7 +302,7 @@ def bridge(model, values, sites):
         else:
             out += model.log_assignments(at, corpus) + model.log_likelihood(at, corpus)
             out += phi.tilt(tally((n_topics, n_words), k, words))
-        if model_id in ("slda", "medlda"):
+        if model_id in SUPERVISED:
             out += log_responses(model, latents, k)
         terms.append(out)
     return fixed + model.log_hyperparameters(hyper) + logsumexp(terms)
@@ -648,7 +650,7 @@ def test_latents_are_drawn_given_the_parameters(name):
     draw = {key: points[-1][2][key]["value"] for key in model.reference.parameters}
     rng, pairs = np.random.default_rng(12), np.triu_indices(CORPUS.n_tokens, 1)
     drawn = [model.reference.latents(draw, corpus, rng) for _ in range(DRAWS)]
-    is_supervised = model.card.id in ("slda", "medlda")
+    is_supervised = model.card.id in SUPERVISED
     law, same = laws_given_responses(model, draw) if is_supervised else laws_of_topics(draw, TRUNCATION)
     if model.card.id == "group_lda":  # topics of groups have numbers of their own
         same = same * (CORPUS.group_of_doc[CORPUS.doc_of][:, None] == CORPUS.group_of_doc[CORPUS.doc_of])

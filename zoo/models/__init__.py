@@ -22,6 +22,7 @@ from .dmr import Dmr as Dmr
 from .author_topic import AuthorTopic as AuthorTopic
 from .dp_mrm import DpMrm as DpMrm
 from .slda import Slda as Slda
+from .shdp import Shdp as Shdp
 from .medlda import Medlda as Medlda
 from .pfa import Pfa as Pfa
 from .bgg import Bgg as Bgg

@@ -10,7 +10,7 @@ from ..corpus import Corpus, CorpusError
 from ..corpus.labels import Labelled
 from ..families.lda.family import LdaFamily
 from ..families.responses import law
-from ..families.responses.family import RespondingFamily
+from ..families.responses.lda import RespondingLda
 from ..families.responses.responses import Hinge, Response
 from ..settings import option
 
@@ -19,7 +19,7 @@ MOST_TRIALS = 20_000
 
 
 @dataclass(frozen=True)
-class Medlda(RespondingFamily):
+class Medlda(RespondingLda):
     """Categories of documents are told apart by a margin, which is linear in the topics of their tokens.
 
     The density of latents, words and categories is that of `lda` and of the coefficients times a factor, at

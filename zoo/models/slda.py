@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contract import Card, Equation
-from ..families.responses.family import RespondingFamily
+from ..families.responses.lda import RespondingLda
 
 
 @dataclass(frozen=True)
-class Slda(RespondingFamily):
+class Slda(RespondingLda):
     """Numbers and categories that documents have depend on the topics of their tokens.
 
     Latents: ``z`` (N,), ``alpha``; of the P linear predictors ``intercept`` (P,) and ``coefficient`` (P, K):

@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 
 from ....zoo.contract import Model
 from ....zoo.families.hdp.family import HdpFamily
+from ....zoo.families.responses.family import RespondingFamily
 from ....zoo.families.topics import Dirichlet
 from ....zoo.models.group_lda import GroupLda
 from ....zoo.models.lda import Lda
@@ -71,6 +72,7 @@ SHARED: tuple[Mutant, ...] = (
         "stale-coefficient", DOCUMENTS,
         Change("toolbox/token_pass.py", LEAVE, LEAVE.partition("\n")[0] + "\n"),
         "the coefficients of a document's topics keep its counts when it is left",
+        spares=(RespondingFamily,),
     ),
     Mutant(
         "document-count-kept", TOPICS,
@@ -149,7 +151,7 @@ def mutants_of(model: Model) -> list[Mutant]:
     return [
         mutant
         for mutant in MUTANTS
-        if any(isinstance(part, mutant.concerns) for part in parts)
+        if any(isinstance(part, mutant.concerns) and not isinstance(part, mutant.spares) for part in parts)
         and (not mutant.variant or mutant.variant in model.kernels)
         and all(spelled[name] == value for name, value in mutant.requires.items())
     ]

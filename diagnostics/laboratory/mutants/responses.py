@@ -1,22 +1,35 @@
 """Deliberately wrong kernels of the models of documents with responses; see `registry`."""
 
 from ....zoo.families.responses.family import RespondingFamily
+from ....zoo.families.responses.lda import RespondingLda
 from ....zoo.models.medlda import Medlda
+from ....zoo.models.shdp import Shdp
 from ....zoo.models.slda import Slda
 from ..patched import Change, Mutant
 
 
-def _wrong(name: str, file: str, find: str, replace: str, about: str, variant: str = "dense") -> Mutant:
+def _wrong(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
     change = Change(f"responses/{file}.py", find, replace)
+    variant = "sparse" if file == "sweeps" else ""
     return Mutant(f"responses-{name}", (RespondingFamily,), change, about, variant)
 
 
+def _conditional(name: str, find: str, replace: str, about: str) -> Mutant:
+    change = Change("responses/sweeps.py", find, replace)
+    return Mutant(f"responses-{name}", (RespondingLda,), change, about, "dense")
+
+
 def _odds(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(f"responses-{name}", (Slda,), Change(f"responses/{file}.py", find, replace), about, "dense")
+    change = Change(f"responses/{file}.py", find, replace)
+    return Mutant(f"responses-{name}", (Slda, Shdp), change, about)
 
 
 def _hinge(name: str, file: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(f"hinge-{name}", (Medlda,), Change(f"responses/{file}.py", find, replace), about, "dense")
+    return Mutant(f"hinge-{name}", (Medlda,), Change(f"responses/{file}.py", find, replace), about)
+
+
+def _sticks(name: str, find: str, replace: str, about: str) -> Mutant:
+    return Mutant(f"responses-{name}", (Shdp,), Change("responses/sticks.py", find, replace), about)
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -26,7 +39,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "rng.random() >= math.exp(log_q - log_p)",
         "rng.random() >= math.exp(0.5 * (log_q - log_p))",
         "a proposal is taken with the root of the ratio of likelihoods",
-        "sparse",
     ),
     _wrong(
         "predictor-stays",
@@ -34,7 +46,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "        predictor[p] = proposed[p]\n    return n_doc_topics, mass, log_q",
         "        proposed[p] = predictor[p]\n    return n_doc_topics, mass, log_q",
         "a document's predictors are not those of the topic that a token took",
-        "sparse",
     ),
     _wrong(
         "old-likelihood",
@@ -42,7 +53,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "return n_doc_topics, mass, log_q",
         "return n_doc_topics, mass, log_p",
         "after a move the likelihood is still that of before",
-        "sparse",
     ),
     _wrong(
         "mass-of-the-proposal",
@@ -50,18 +60,23 @@ MUTANTS: tuple[Mutant, ...] = (
         "    mass = weigh_topic(tokens, documents, topics, scratch, d, new, mass)\n",
         "",
         "a proposal that is not taken leaves its weight behind",
-        "sparse",
     ),
     _wrong(
-        "own-token-kept",
+        "stale-coefficient",
         "sweeps",
+        "            scratch.is_doc_topic[k] = False\n"
+        "            mass = weigh_topic(tokens, documents, topics, scratch, d, k, mass)\n",
+        "            scratch.is_doc_topic[k] = False\n",
+        "the coefficients of a document's topics keep its counts when it is left",
+    ),
+    _conditional(
+        "own-token-kept",
         "    add_token(predictor, predictor, coefficient, old, -share)\n    high",
         "    high",
         "a token's old topic stays in the predictors that its new one is weighed with",
     ),
-    _wrong(
+    _conditional(
         "tokens-of-others-not-weighed",
-        "sweeps",
         "weight = (documents.prior[0, k] + others) * math.exp(log_weight[k] - high)",
         "weight = documents.prior[0, k] * math.exp(log_weight[k] - high) + others",
         "the likelihood weighs the prior of a topic, and not its tokens",
@@ -76,8 +91,8 @@ MUTANTS: tuple[Mutant, ...] = (
     _wrong(
         "error-not-halved",
         "documents",
-        "out -= 0.5 * documents.noise_precision[r] * error * error",
-        "out -= documents.noise_precision[r] * error * error",
+        "out -= 0.5 * responses.noise_precision[r] * error * error",
+        "out -= responses.noise_precision[r] * error * error",
         "the errors of a number have half their variance",
     ),
     _wrong(
@@ -129,11 +144,29 @@ MUTANTS: tuple[Mutant, ...] = (
         "return 0.5 * x",
         "Polya-Gamma variates are twice what they should be",
     ),
+    _sticks(
+        "no-effect-at-first",
+        "= deviation * rng.standard_normal()",
+        "= 0.0",
+        "a topic is opened with coefficients of zero",
+    ),
+    _sticks(
+        "variance-for-deviation",
+        "1.0 / math.sqrt(responses.precision[r])",
+        "1.0 / responses.precision[r]",
+        "the coefficients of a topic that is opened have the square of their variance",
+    ),
+    _sticks(
+        "one-effect-for-all",
+        "            responses.coefficient[topic, p] = deviation",
+        "            responses.coefficient[:, p] = deviation",
+        "a topic that is opened changes the coefficients of all others",
+    ),
     _hinge(
         "cost-not-doubled",
         "documents",
-        "out -= 2.0 * documents.hinge[r, 0] * hinge_loss",
-        "out -= documents.hinge[r, 0] * hinge_loss",
+        "out -= 2.0 * responses.hinge[r, 0] * hinge_loss",
+        "out -= responses.hinge[r, 0] * hinge_loss",
         "tokens see half the loss",
     ),
     _hinge(

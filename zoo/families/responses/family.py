@@ -17,7 +17,6 @@ from ...contract import (
     Predictive,
     Probes,
     Quantities,
-    Reference,
     Room,
     Simulation,
     WordCounts,
@@ -28,12 +27,11 @@ from ...settings import option, setting
 from ...toolbox.draws import draw_categorical
 from ...toolbox.laws import doc_topic_counts
 from ..collapsed import prior_arrays
-from ..lda.family import LdaFamily
-from ..topic_sides import TOPIC_SIDES
-from ..topics import Dirichlet, Sampler, TopicSide
+from ..topics import Sampler
+from ..two_sided import TwoSidedModel
 from . import law, marginal
 from . import reference as programs
-from .predictive import RespondingPredictive
+from .predictive import RespondingPredictive, UnseenTopics
 from .responses import Response, response_matrix, responses_of, with_responses
 
 COEFFICIENTS = ("intercept", "coefficient")
@@ -45,25 +43,22 @@ def metropolis(room: Room) -> Any:
     return room(sweeps).metropolis_sweep
 
 
-def conditional(room: Room) -> Any:
-    """Sweep in time that grows with the number of topics."""
-    return room(sweeps).conditional_sweep
-
-
 @dataclass(frozen=True)
-class RespondingFamily(LdaFamily):
-    """Base of the models of Dirichlet documents with responses that are linear in the shares of topics.
+class RespondingFamily(TwoSidedModel):
+    """Base of the models whose documents have responses that are linear in the shares of topics.
 
-    R responses have P linear predictors together: a number has one, C categories have C - 1, or, if a hinge
-    tells them apart, C when they are more than two.
+    It comes before the base of the documents that it is about. R responses have P linear predictors together:
+    a number has one, C categories have C - 1, or, if a hinge tells them apart, C when they are more than two.
+
+    Attributes
+    ----------
+    stan_documents : str
+        Folder where the Stan program finds the documents.
     """
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
-    document_parameters: ClassVar[tuple[str, ...]] = ("theta", "alpha", *COEFFICIENTS, *PRECISIONS)
     stan_program: ClassVar[str] = "slda"
+    stan_documents: ClassVar[str]
 
-    n_topics: int = option(10, small=2, benchmark=100)
-    alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.7, benchmark=0.1)
     intercept_precision: Hyperparameter = setting(
         Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(6.0, 5.0), benchmark=0.1
     )
@@ -71,55 +66,64 @@ class RespondingFamily(LdaFamily):
     noise_precision: Hyperparameter = setting(
         Gamma(1.0, 1.0), fixed=1.8, prior=Gamma(4.0, 2.0), benchmark=1.2
     )
-    topics: TopicSide = Dirichlet()
     response: str = option("", small="group, group:number", benchmark="")
 
     @property
     @override
-    def reference(self) -> Reference | None:
-        """See `Model.reference`: over Dirichlet topics, for documents whose topics can be enumerated."""
-        return super().reference if isinstance(self.topics, Dirichlet) else None
+    def stan_includes(self) -> tuple[str, ...]:
+        return (self.stan_documents, *super().stan_includes)
 
-    def rows(self, corpus: Corpus) -> programs.Rows:
+    def rows(self, corpus: Corpus, truncation: int) -> programs.Rows:
         """All ways in which the words of documents can have topics."""
-        return programs.rows_of(corpus, self.n_topics, self.label)
+        return programs.rows_of(corpus, self.n_reference_topics(corpus, truncation), self.label)
 
     @override
     def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
+        n_topics = self.n_reference_topics(corpus, truncation)
         return programs.numpyro(
-            self.rows(corpus),
+            self.rows(corpus, truncation),
             self.values_of(corpus, corpus.n_documents),
             self.responses(corpus),
             self.hyperparameters(),
-            self.document_block(corpus, self.n_topics),
-            self.topic_block(corpus, self.n_topics),
+            self.document_block(corpus, n_topics),
+            self.topic_block(corpus, n_topics),
         )
 
     @override
-    def document_data(self, corpus: Corpus) -> dict[str, Any]:
+    def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         values = self.values_of(corpus, corpus.n_documents)
-        return programs.stan_data(self.rows(corpus), values, self.responses(corpus))
+        own = programs.stan_data(self.rows(corpus, truncation), values, self.responses(corpus))
+        return super()._stan_data(corpus, truncation) | own
 
     @override
     def _latents_at(
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> Latents:
-        latents = {name: np.asarray(draw[name]) for name in (*COEFFICIENTS, *PRECISIONS)}
-        latents["alpha"] = np.reshape(draw["alpha"], ())
+        labels = self._labels_at(draw, corpus, rng)
+        latents, topics = self.documents_at(draw, labels, corpus)
+        latents |= {name: np.asarray(draw[name]) for name in ("intercept", *PRECISIONS)}
+        latents["coefficient"] = draw["coefficient"][:, topics]
+        return latents | self.topics.latents_at(draw, labels, topics, corpus, rng)
+
+    def _labels_at(
+        self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Draw topics of the tokens, those of a document together; they are numbered as in `draw`."""
+        n_topics = draw["theta"].shape[1]
         with np.errstate(divide="ignore"):
             log_p = np.log(draw["theta"])[corpus.doc_of] + np.log(self.word_weights(draw, corpus))
         z = np.zeros(corpus.n_tokens, np.int64)
         found, values = _responses_of_corpus(self, corpus)
         for d, (start, end) in enumerate(zip(corpus.doc_ptr[:-1], corpus.doc_ptr[1:], strict=True)):
             if start < end:
-                ways = programs.assignments_of(end - start, self.n_topics)
-                shares = np.array([np.bincount(way, minlength=self.n_topics) for way in ways]) / (end - start)
-                predictors = latents["intercept"] + shares @ latents["coefficient"].T
+                ways = programs.assignments_of(end - start, n_topics)
+                shares = np.array([np.bincount(way, minlength=n_topics) for way in ways]) / (end - start)
+                predictors = draw["intercept"] + shares @ np.transpose(draw["coefficient"])
                 own = np.repeat(values[d : d + 1], len(ways), axis=0)
-                weights = law.log_likelihood(found, own, predictors, latents["noise_precision"])
+                weights = law.log_likelihood(found, own, predictors, draw["noise_precision"])
                 weights += log_p[np.arange(start, end), ways].sum(axis=1)
                 z[start:end] = ways[draw_categorical(np.exp(weights - weights.max())[None], rng)[0]]
-        return latents | {"z": z} | self.topics.latents_at(draw, z, np.arange(self.n_topics), corpus, rng)
+        return z
 
     def responses(self, corpus: Labelled) -> tuple[Response, ...]:
         """Responses that documents of a corpus, or a design, can have."""
@@ -129,20 +133,12 @@ class RespondingFamily(LdaFamily):
         """Responses of the documents of a corpus, or a design; see `response_matrix`."""
         return response_matrix(self.responses(corpus), corpus, self.label, n_documents)
 
-    def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
-        """One group: documents differ by nothing that is known before their words and responses."""
-        return np.zeros(n_documents, np.int32)
-
-    @override
-    def n_topics_of(self, latents: Latents) -> int:
-        return latents["coefficient"].shape[1]
-
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {
+        return dict(super().document_dimensions) | {
             "intercept": ("predictor",),
-            "coefficient": ("predictor", "topic"),
+            "coefficient": ("predictor", "represented" if self.opens_topics else "topic"),
             "intercept_precision": ("response",),
             "precision": ("response",),
             "noise_precision": ("number",),
@@ -160,16 +156,13 @@ class RespondingFamily(LdaFamily):
     @property
     @override
     def samplers(self) -> Mapping[str, Sampler]:
-        """See `TwoSidedModel.samplers`; topics that are not Dirichlet have one alone."""
-        dense = self.topics.samplers["dense"]._replace(sweep=conditional)
-        if not isinstance(self.topics, Dirichlet):
-            return {"dense": dense}
+        """See `TwoSidedModel.samplers`: of Dirichlet topics."""
         about = "a topic is proposed in time that grows with the non-zero counts, and taken or not"
-        return {"sparse": Sampler(about, metropolis, token_step="reversible"), "dense": dense}
+        return {"sparse": Sampler(about, metropolis, token_step="reversible")}
 
-    def deviations(self, latents: Mapping[str, np.ndarray], r: int) -> np.ndarray:
+    def deviations(self, latents: Mapping[str, np.ndarray], r: int, n_topics: int) -> np.ndarray:
         """Return the standard deviations of intercept and coefficients of a response, float (K + 1,)."""
-        precision = np.full(self.n_topics + 1, latents["precision"][r])
+        precision = np.full(n_topics + 1, latents["precision"][r])
         precision[0] = latents["intercept_precision"][r]
         return precision**-0.5
 
@@ -177,37 +170,39 @@ class RespondingFamily(LdaFamily):
     def draw_topics(
         self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Latents:
-        found = self.responses(design)
+        latents, found = super().draw_topics(design, hyper, rng), self.responses(design)
+        n_topics = self.n_topics_of(latents)
         drawn = [
-            self.deviations(hyper, r) * rng.standard_normal((response.n_predictors, self.n_topics + 1))
+            self.deviations(hyper, r, n_topics) * rng.standard_normal((response.n_predictors, n_topics + 1))
             for r, response in enumerate(found)
         ]
-        rows = np.concatenate([np.zeros((0, self.n_topics + 1)), *drawn])
-        latents = super().draw_topics(design, hyper, rng)
+        rows = np.concatenate([np.zeros((0, n_topics + 1)), *drawn])
         return latents | {"intercept": rows[:, 0].copy(), "coefficient": rows[:, 1:].copy()}
 
-    def no_effects(self, corpus: Corpus) -> Latents:
-        """Coefficients with which a chain starts: zero."""
+    def with_no_effects(self, latents: Latents, corpus: Corpus) -> Latents:
+        """Latents with coefficients with which a chain starts: zero."""
         n_predictors = sum(response.n_predictors for response in self.responses(corpus))
-        return {"intercept": np.zeros(n_predictors), "coefficient": np.zeros((n_predictors, self.n_topics))}
+        coefficient = np.zeros((n_predictors, self.n_topics_of(latents)))
+        return latents | {"intercept": np.zeros(n_predictors), "coefficient": coefficient}
 
     @override
     def unseated(self, corpus: Corpus) -> Latents:
-        return super().unseated(corpus) | self.no_effects(corpus)
+        return self.with_no_effects(super().unseated(corpus), corpus)
 
     @override
     def documents_started(
         self, labels: np.ndarray, hyper: Mapping[str, np.ndarray], corpus: Corpus
     ) -> Latents:
-        return super().documents_started(labels, hyper, corpus) | self.no_effects(corpus)
+        return self.with_no_effects(super().documents_started(labels, hyper, corpus), corpus)
 
-    def shares(self, z: np.ndarray, corpus: Corpus) -> np.ndarray:
+    def shares(self, z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray:
         """Share of each topic in the tokens of each document, float (D, K); zeros where it has none."""
-        return doc_topic_counts(z, corpus, self.n_topics) / np.maximum(corpus.doc_lengths, 1)[:, None]
+        return doc_topic_counts(z, corpus, n_topics) / np.maximum(corpus.doc_lengths, 1)[:, None]
 
     def predictors(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Linear predictors of the documents, float (D, P)."""
-        return latents["intercept"] + self.shares(latents["z"], corpus) @ latents["coefficient"].T
+        shares = self.shares(latents["z"], corpus, self.n_topics_of(latents))
+        return latents["intercept"] + shares @ latents["coefficient"].T
 
     @override
     def simulate(self, design: Design, rng: np.random.Generator) -> Simulation:
@@ -227,17 +222,13 @@ class RespondingFamily(LdaFamily):
         drawn = law.draw(found, self.predictors(latents, corpus), latents["noise_precision"], rng)
         return with_responses(corpus, found, np.where(known, drawn, np.nan))
 
-    @override
-    def log_sticks(self, latents: Latents) -> float:
-        """Zero: see `log_coefficients`."""
-        return 0.0
-
     def log_coefficients(self, latents: Latents, corpus: Corpus) -> float:
         """Log density of intercepts and coefficients."""
         found, _ = _responses_of_corpus(self, corpus)
         rows, out = np.column_stack([latents["intercept"], latents["coefficient"]]), 0.0
+        n_topics = self.n_topics_of(latents)
         for r, _, own, _ in law.parts(found, rows.T):
-            deviation = self.deviations(latents, r)[:, None]
+            deviation = self.deviations(latents, r, n_topics)[:, None]
             out -= np.sum(0.5 * (own / deviation) ** 2 + np.log(deviation) + 0.5 * np.log(2.0 * np.pi))
         return float(out)
 
@@ -255,13 +246,14 @@ class RespondingFamily(LdaFamily):
     @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """See `Model.log_marginal`; of categories by a lattice, so that it has an error."""
-        values, shares = self.values_of(corpus, corpus.n_documents), self.shares(z, corpus)
+        used, labels = np.unique(z, return_inverse=True)  # nothing depends on coefficients of other topics
+        values, shares = self.values_of(corpus, corpus.n_documents), self.shares(labels, corpus, used.size)
         shares = np.column_stack([np.ones(len(shares)), shares])
         out, number = super().log_marginal(z, corpus, hyper), 0
         for r, response in enumerate(self.responses(corpus)):
             known = ~np.isnan(values[:, r])
             rows = tuple(map(tuple, shares[known].tolist()))
-            y, deviations = values[known, r], tuple(self.deviations(hyper, r).tolist())
+            y, deviations = values[known, r], tuple(self.deviations(hyper, r, used.size).tolist())
             if response.is_number:
                 noise, number = float(hyper["noise_precision"][number]) ** -0.5, number + 1
                 out += marginal.log_numbers(tuple(y.tolist()), rows, deviations, noise)
@@ -279,7 +271,12 @@ class RespondingFamily(LdaFamily):
             latents["intercept"],
             latents["coefficient"],
             latents["noise_precision"],
+            self.unseen_topics(latents, corpus),
         )
+
+    def unseen_topics(self, latents: Latents, corpus: Corpus) -> UnseenTopics | None:
+        """Topics that no token has, where there are any."""
+        return None
 
     @override
     def quantities(
@@ -302,18 +299,15 @@ class RespondingFamily(LdaFamily):
             "mean_square_predictor": np.mean(predictors**2, axis=0),
         }
 
-    @override
-    def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
+    def load_responses(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
+        """Return what a kernel's state holds of responses and coefficients."""
         own, found, values = room(documents), *_responses_of_corpus(self, corpus)
         is_number = np.array([response.is_number for response in found], bool)
         kind = [own.HINGE if r.hinge else own.NUMBER if r.is_number else own.CATEGORY for r in found]
         errors = np.ones(len(found))
         errors[is_number] = latents["noise_precision"]
         priors = prior_arrays(self)
-        return own.responding_documents(
-            self.n_topics,
-            latents["alpha"],
-            priors["alpha"],
+        return own.make_responses(
             latents["intercept"],
             latents["coefficient"],
             (latents["intercept_precision"], latents["precision"], errors),
@@ -326,22 +320,22 @@ class RespondingFamily(LdaFamily):
 
     @override
     def snapshot_documents(self, state: State) -> Latents:
-        side = state.documents
-        return {
-            "alpha": np.array(side.alpha[0]),
-            "intercept": side.intercept.copy(),
-            "coefficient": side.coefficient.T.copy(),
-            "intercept_precision": side.intercept_precision.copy(),
-            "precision": side.precision.copy(),
-            "noise_precision": side.noise_precision[side.kind == documents.NUMBER],
+        own, n_topics = state.documents.responses, int(state.topics.n_topics[0])
+        return super().snapshot_documents(state) | {
+            "intercept": own.intercept.copy(),
+            "coefficient": own.coefficient[:n_topics].T.copy(),
+            "intercept_precision": own.intercept_precision.copy(),
+            "precision": own.precision.copy(),
+            "noise_precision": own.noise_precision[own.kind == documents.NUMBER],
         }
 
     @override
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
         found = self.responses(corpus)
+        n_topics = 1 if self.opens_topics else self.most_topics(Design.of(corpus))
         n_predictors = sum(response.n_predictors for response in found)
         most = max((response.n_predictors for response in found), default=0)
-        n_bytes = 8 * (n_predictors * self.n_topics + (self.n_topics + 1) ** 2)
+        n_bytes = 8 * (n_predictors * n_topics + (n_topics + 1) ** 2)
         return super().memory_of_chain(corpus, variant) | {
             "coefficients of responses": n_bytes + 8 * most * corpus.n_documents
         }

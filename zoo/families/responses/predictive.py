@@ -8,8 +8,44 @@ from scipy.special import softmax
 
 from ...corpus import Corpus
 from ...predictive import FrozenTopics, Predictive
+from ..hdp.sticks import GrowingSticks, seat_tokens
 from . import law
 from .responses import Response
+
+
+@dataclass(frozen=True)
+class UnseenTopics:
+    """Topics that no token of the fit has, and their coefficients.
+
+    Attributes
+    ----------
+    gamma : float
+        Concentration of the sticks.
+    deviations : float (P,)
+        Standard deviations of the coefficients.
+    """
+
+    gamma: float
+    deviations: np.ndarray
+
+    def draw_effects(self, n_tokens: np.ndarray, alpha: float, rng: np.random.Generator) -> np.ndarray:
+        """Sum of the coefficients of so many tokens, float (n, P).
+
+        Parameters
+        ----------
+        n_tokens : int (n,)
+            Of a document, that have such topics.
+        alpha : float
+            The document's concentration, times what is left of the root.
+        rng : numpy.random.Generator
+        """
+        out = np.zeros((len(n_tokens), self.deviations.size))
+        for i in np.flatnonzero(n_tokens):
+            sticks, length = GrowingSticks(rng, self.gamma, None, 1), np.array([n_tokens[i]], int)
+            topics = seat_tokens(sticks, np.array([alpha]), length, np.zeros(1, int), rng)
+            sizes = np.unique_counts(topics).counts
+            out[i] = self.deviations * (sizes @ rng.standard_normal((sizes.size, self.deviations.size)))
+        return out
 
 
 @dataclass(frozen=True)
@@ -27,6 +63,8 @@ class RespondingPredictive(Predictive):
     coefficient : float (P, K)
     noise_precision : float (n,)
         Of each number among them.
+    unseen : UnseenTopics, optional
+        What the last topic stands for, where the number of topics is free.
     """
 
     topics: FrozenTopics
@@ -34,6 +72,7 @@ class RespondingPredictive(Predictive):
     intercept: np.ndarray
     coefficient: np.ndarray
     noise_precision: np.ndarray
+    unseen: UnseenTopics | None = None
 
     @override
     def check(self, documents: Corpus) -> None:
@@ -58,7 +97,10 @@ class RespondingPredictive(Predictive):
         for d in range(documents.n_documents):
             words = documents.words[documents.doc_ptr[d] : documents.doc_ptr[d + 1]]
             counts = self.topics.draw_counts(words, 0, word_topics, rng, burn_in=burn_in, sweeps=sweeps)
-            out[d] = self.intercept + counts @ self.coefficient.T / max(1, words.size)
+            effects = counts[:, : self.coefficient.shape[1]] @ self.coefficient.T
+            if self.unseen is not None:
+                effects += self.unseen.draw_effects(counts[:, -1], self.topics.prior[0, -1], rng)
+            out[d] = self.intercept + effects / max(1, words.size)
         return out
 
     def draw_numbers(self, predictors: np.ndarray, r: int, rng: np.random.Generator) -> np.ndarray:

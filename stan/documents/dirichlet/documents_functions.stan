@@ -1,0 +1,1 @@
+// Dirichlet documents have no functions beside those of Dirichlet variables.

@@ -1,0 +1,1 @@
+  alpha_random ~ gamma(alpha_given[1], alpha_given[1 + alpha_is_random]);

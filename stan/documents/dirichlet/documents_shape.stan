@@ -1,0 +1,1 @@
+  vector[K] theta_log_shape = rep_vector(log(alpha), K);

@@ -1,0 +1,1 @@
+  vector[K] theta_log_shape = floored(log(alpha) + log_softmax(sticks));
