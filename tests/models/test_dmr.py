@@ -6,12 +6,12 @@ from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.labels import MUTANTS
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
-from bnpzoo.kernels.labels import documents
+from bnpzoo.kernels.labels import documents, optimised
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.families.labels import marginal
 from bnpzoo.zoo.models import get
-from scipy import integrate, sparse, stats
+from scipy import integrate, optimize, sparse, stats
 from scipy.special import gammaln
 
 FALSE_ALARM_RATE = 1e-5
@@ -73,6 +73,59 @@ def test_a_coefficient_has_its_conditional_law(value):
     )  # slices of a log-concave law: half the draws and more are worth one of their own
     assert abs(np.mean(found) - mean) < 4.5 * np.sqrt(variance / effective)
     assert np.var(found) == pytest.approx(variance, rel=0.08)
+
+
+TAGGED = Corpus(
+    np.random.default_rng(3).integers(4, size=30),
+    [0, 6, 6, 15, 22, 23, 30],
+    n_words=4,
+    covariates={"kind": np.array(["a", "b", "b", "", "a", "c"]), "size": np.linspace(-1.0, 2.0, 6)},
+)
+"""One document has no tokens, and another is of no kind."""
+
+WEIGHED = {"n_topics": 3, "labels": "kind, size", "intercept_precision": 0.4, "precision": 1.3, "eta": 0.5}
+
+
+def test_optimised_coefficients_are_the_most_probable_given_topics():
+    model, rng = get("dmr", **WEIGHED), np.random.default_rng(0)
+    latents = model.start_at(rng.integers(3, size=30), TAGGED, rng)
+    state = model.kernel("optimised").load(latents, TAGGED, model)
+    for _ in range(400):
+        expected = optimised.expectations(state.tokens, state.documents, state.scratch)
+        optimised.climb_coefficients(state.documents, *expected)
+    found = state.documents.coefficients
+
+    def minus_log_density(flat):
+        return -model.log_joint(latents | {"log_factor": flat.reshape(found.shape)}, TAGGED)
+
+    best = optimize.minimize(minus_log_density, np.zeros(found.size), tol=1e-10)
+    assert found == pytest.approx(best.x.reshape(found.shape), abs=1e-4)
+
+
+def test_the_optimised_variant_has_another_law_than_the_posterior():
+    kernels = get("dmr").kernels
+    assert [name for name, kernel in kernels.items() if not kernel.exact] == ["optimised"]
+    assert climb(Case("dmr", "optimised", "sequential")).status != "passed"
+
+
+def test_optimised_coefficients_are_finite_where_labels_tell_topics_for_certain():
+    kind = np.arange(40) % 2
+    labels = {"kind": np.array(["one", "other"])[kind]}
+    corpus = Corpus(np.repeat(kind, 10), 10 * np.arange(41), n_words=2, covariates=labels)
+    model, rng = get("dmr", n_topics=2, labels="kind", eta=0.1), np.random.default_rng(0)
+    kernel = model.kernel("optimised")
+    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+    for _ in range(60):
+        state = kernel.step(rng, state)
+    kernel.check(state)
+    latents = kernel.snapshot(state)
+    assert np.all(np.isfinite(latents["log_factor"]))
+    assert np.ptp(latents["log_factor"][1]) > 1.0  # of the topics, one is of the first kind
+
+
+def test_the_optimised_variant_is_for_dirichlet_topics():
+    with pytest.raises(ValueError, match="no variant 'optimised'"):
+        get("dmr", topics="pitman-yor").kernel("optimised")
 
 
 @pytest.mark.heavy
