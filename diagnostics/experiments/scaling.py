@@ -35,6 +35,13 @@ LABELLED: dict[str, dict[str, Any]] = {
 }
 """Other models of labels, and their arguments."""
 
+RESPONDING: dict[str, dict[str, Any]] = {
+    "slda": {"n_topics": LDA_TOPICS},
+    "shdp": {},
+    "medlda": {"n_topics": LDA_TOPICS},
+}
+"""Models to which labels are responses, and their arguments."""
+
 LABELS = {
     "hdsp": "HDSP",
     "hdsp_sampled": "HDSP, other labels sampled",
@@ -47,6 +54,10 @@ LABELS = {
     "dmr": "DMR",
     "author_topic": "author-topic model",
     "dp_mrm": "DP-MRM",
+    "slda": "sLDA",
+    "slda_number": "sLDA, ratings as numbers",
+    "shdp": "sHDP",
+    "medlda": "MedLDA",
     "lda_svm": "LDA and SVM",
     "naive_bayes": "naive Bayes",
     "svm": "SVM",

@@ -6,12 +6,14 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 from scipy import sparse
+from xarray import DataTree
 
 from ...zoo.corpus import Corpus
 from ...zoo.models import get
-from ..heldout.labels import predict_labels
+from ..heldout.labels import PredictedLabels, predict_labels
+from ..heldout.responses import predict_response
 from .runner import Cell
-from .scaling import CLASSIFIERS, LABELLED, CorpusExperiment
+from .scaling import CLASSIFIERS, LABELLED, RESPONDING, CorpusExperiment
 
 UNKNOWN = "not known"
 
@@ -21,7 +23,8 @@ class LabelsExperiment(CorpusExperiment):
     """Figure 8: held-out perplexity given labels, with the share of training labels that are kept.
 
     Test documents have all of their labels but those that no training document has. Where each has one, it is
-    predicted as well, and ``hdsp_sampled`` samples those that are left out.
+    predicted as well, and ``hdsp_sampled`` samples those that are left out. To `RESPONDING` they are
+    responses, and play no part in the perplexity of test documents.
 
     Parameters
     ----------
@@ -29,7 +32,9 @@ class LabelsExperiment(CorpusExperiment):
     """
 
     shares: tuple[float, ...] = (0.1, 0.5, 1.0)
-    methods: tuple[str, ...] = ("hdsp", "hdsp_sampled", "whdsp", *LABELLED, "hdp", *CLASSIFIERS)
+    methods: tuple[str, ...] = (
+        "hdsp", "hdsp_sampled", "whdsp", *LABELLED, *RESPONDING, "hdp", *CLASSIFIERS,
+    )  # fmt: skip
     replicates: int = 2
     name: str = "scaling-labels"
     x: ClassVar[str] = "kept"
@@ -68,13 +73,19 @@ class LabelsExperiment(CorpusExperiment):
             shown = sparse.csr_array(
                 (rng.random(tags.nnz) < cell.setting["kept"], tags.indices, tags.indptr), tags.shape
             )
-        if cell.method == "hdsp_sampled":
+        if cell.method == "hdsp_sampled" or cell.method in RESPONDING:
             if not is_single:
                 return out
+            responds = cell.method in RESPONDING
             shown = np.where(known, tags.toarray().argmax(axis=1), len(names))
-            train = with_categories(train, shown, [*names, UNKNOWN])
-            test = with_labels(test, of_test, names)
-            model = get("hdsp", labels="shown", missing=UNKNOWN)
+            train = with_categories(train, shown, [*names, "" if responds else UNKNOWN])
+            if responds:  # none is of a category that no training document has
+                own = np.where(of_test.sum(axis=1) > 0, of_test.toarray().argmax(axis=1), len(names))
+                test = with_categories(test, own, [*names, ""])
+                model = get(cell.method, response="shown", **RESPONDING[cell.method])
+            else:
+                test = with_labels(test, of_test, names)
+                model = get("hdsp", labels="shown", missing=UNKNOWN)
         else:
             train, test = with_labels(train, shown, names), with_labels(test, of_test, names)
             options = LABELLED.get(cell.method, {}) | {"labels": "shown"}
@@ -82,11 +93,18 @@ class LabelsExperiment(CorpusExperiment):
         tree = self.fit(model, train, cell)
         out["perplexity"] = self.perplexity(tree, test, cell)
         if is_single and cell.method != "hdp":
-            guess = predict_labels(
-                tree, test, "shown", particles=self.sampling.particles, seed=self.seed_of(cell)
-            )
+            guess = self.guess(cell, tree, test)
             out["accuracy"] = float(np.mean(guess.predicted == guess.truth))
         return out
+
+    def guess(self, cell: Cell, tree: DataTree, test: Corpus) -> PredictedLabels:
+        """Tell the labels of test documents from their words."""
+        seed = self.seed_of(cell)
+        if cell.method in RESPONDING:
+            found = predict_response(tree, test, "shown", seed=seed)
+            assert isinstance(found, PredictedLabels)
+            return found
+        return predict_labels(tree, test, "shown", particles=self.sampling.particles, seed=seed)
 
 
 def as_set(values: Any, n_names: int) -> sparse.csr_array:
