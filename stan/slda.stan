@@ -9,6 +9,27 @@ functions {
 #include functions/dirichlet.stan
 #include functions/word_counts.stan
 #include documents_functions.stan
+  // Log probability of the words of a document and of each way to count their tokens by topic. Counts without a
+  // token of a topic that has none have the place after the last.
+  vector log_counts(array[] int words, vector log_theta, array[] vector log_topics, array[] int first_count,
+                    array[,] int count_before) {
+    int K = size(log_topics);
+    int n = size(words);
+    int S = first_count[n + 2] - first_count[n + 1];
+    vector[S] out;
+    if (n == 0) {
+      out[1] = 0;
+    } else {
+      vector[first_count[n + 1] - first_count[n] + 1] before
+        = append_row(log_counts(words[1 : n - 1], log_theta, log_topics, first_count, count_before),
+                     negative_infinity());
+      vector[K] of_last = log_theta + to_vector(log_topics[ : , words[n]]);
+      for (s in 1 : S) {
+        out[s] = log_sum_exp(of_last + before[count_before[first_count[n + 1] + s - 1]]);
+      }
+    }
+    return out;
+  }
 #include topics_functions.stan
 }
 data {
@@ -24,12 +45,14 @@ data {
   array[D, R] int<lower=0, upper=1> known; // whether a document has a response
   matrix[D, R] y; // numbers
   array[D, R] int<lower=1> category;
-  int<lower=0> n_rows; // ways in which the words of documents can have topics
-  array[D + 1] int<lower=1> first_row; // of each document
-  matrix[n_rows, K] row_counts; // how often each topic occurs
-  matrix[n_rows, K * V] row_words; // how often each topic has each word
-  vector[n_rows] row_log_ways; // log of how many values of the tokens' topics
-  matrix[n_rows, K] row_shares; // of the topics in the document
+  int<lower=0> n_tokens;
+  array[D + 1] int<lower=1> first_token; // of each document
+  array[n_tokens] int<lower=1, upper=V> word;
+  int<lower=0> most_tokens; // of the longest document
+  int<lower=1> n_counts; // ways in which up to so many tokens can be counted by topic
+  array[most_tokens + 2] int<lower=1> first_count; // of no token, of one, and so on
+  matrix[n_counts, K] topic_count;
+  array[n_counts, K] int<lower=1> count_before; // without a token of each topic, among those of one token less
   // Each hyperparameter is given by its value, or, if random, by the two parameters of its prior: shape and rate
   // of a Gamma unless another is named.
 #include documents_data.stan
@@ -78,11 +101,6 @@ model {
 #include documents_shape.stan
   array[D] vector[K] log_theta = log_dirichlet_weights(theta_log_h, theta_x, theta_log_shape);
   array[K] vector[V] log_topics = log_dirichlet_weights(phi_log_h, phi_x, rep_vector(log(eta), V));
-  vector[K * V] log_words;
-  matrix[n_rows, P] psi = rep_matrix(intercept', n_rows) + row_shares * coefficient';
-  for (k in 1 : K) {
-    log_words[(k - 1) * V + 1 : k * V] = log_topics[k];
-  }
 #include documents_model.stan
   if (intercept_precision_is_random) {
     intercept_precision_random[1] ~ gamma(intercept_precision_given[1], intercept_precision_given[2]);
@@ -104,26 +122,28 @@ model {
   // What responses add to the words, which the topics have seen.
   target += -word_counts_lpmf(counts | log_theta, log_topics);
   for (d in 1 : D) {
-    int first = first_row[d];
-    int last = first_row[d + 1] - 1;
-    vector[last - first + 1] log_p = row_log_ways[first : last] + row_counts[first : last] * log_theta[d]
-                                     + row_words[first : last] * log_words;
+    int n = first_token[d + 1] - first_token[d];
+    int S = first_count[n + 2] - first_count[n + 1];
+    matrix[S, P] psi = rep_matrix(intercept', S)
+                       + topic_count[first_count[n + 1] : first_count[n + 2] - 1] / max(1, n) * coefficient';
+    vector[S] log_p = log_counts(word[first_token[d] : first_token[d + 1] - 1], log_theta[d], log_topics,
+                                 first_count, count_before);
     for (r in 1 : R) {
       if (known[d, r]) {
         int p = first_predictor[r];
         int q = first_predictor[r + 1] - 1;
-        for (i in first : last) {
+        for (i in 1 : S) {
           if (number[r] > 0) {
-            log_p[i - first + 1] += normal_lpdf(y[d, r] | psi[i, p], inv_sqrt(noise_precision[number[r]]));
+            log_p[i] += normal_lpdf(y[d, r] | psi[i, p], inv_sqrt(noise_precision[number[r]]));
           } else if (cost[r] > 0) {
             for (j in p : q) {
               // of two categories the second alone has a predictor
               int own = p == q ? 2 : j - p + 1;
               real side = category[d, r] == own ? 1 : -1;
-              log_p[i - first + 1] += -2 * cost[r] * fmax(0, margin[r] - side * psi[i, j]);
+              log_p[i] += -2 * cost[r] * fmax(0, margin[r] - side * psi[i, j]);
             }
           } else {
-            log_p[i - first + 1] += categorical_logit_lpmf(category[d, r] | append_row(0, psi[i, p : q]'));
+            log_p[i] += categorical_logit_lpmf(category[d, r] | append_row(0, psi[i, p : q]'));
           }
         }
       }

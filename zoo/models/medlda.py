@@ -98,7 +98,7 @@ class Medlda(RespondingLda):
             "Numbers are normal, as in slda; the paper has a loss for them.",
             "Tokens move with the variables of the mixture integrated out.",
             "A response depends on the topics of all tokens of its document together, so that the references "
-            "enumerate them: they take short documents and few topics, which are Dirichlet.",
+            "count them in all ways: they take short documents and few topics, which are Dirichlet.",
         ),
         tags=("parametric", "responses"),
     )

@@ -1,19 +1,22 @@
 """The supervised hierarchical Dirichlet process (Dai and Storkey 2015)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, override
 
 import numpy as np
 
 from ...kernels.responses import sticks
-from ..contract import Card, Equation, Kernel, Latents, Room
+from ..contract import Card, Equation, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.responses.family import COEFFICIENTS, PRECISIONS, RespondingFamily
 from ..families.responses.predictive import UnseenTopics
 from ..families.topics import Dirichlet, TopicSide
 from ..families.two_sided import TwoSidedModel
 from .hdp import Hdp
+
+MOST_TOPICS = 8
+"""Of the references, whose cost grows with the ways to count the tokens of a document by topic."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Shdp(RespondingFamily, Hdp):
             "Responses and priors are those of slda here: with an intercept, several responses, some of "
             "which may be missing, and precisions that are drawn. The paper's were not at hand.",
             "A response depends on the topics of all tokens of its document together, so that the references "
-            "enumerate them: they take short documents and few topics.",
+            "count them in all ways: they take short documents and few topics.",
         ),
         tags=("nonparametric", "responses"),
     )
@@ -91,6 +94,12 @@ class Shdp(RespondingFamily, Hdp):
     document_parameters: ClassVar[tuple[str, ...]] = (*Hdp.document_parameters, *COEFFICIENTS, *PRECISIONS)
     stan_documents: ClassVar[str] = "documents/sticks"
     about_tokens: ClassVar[str] = "direct assignment"
+
+    @property
+    @override
+    def reference(self) -> Reference:
+        """See `Model.reference`: few topics, and documents of few words."""
+        return replace(super().reference, largest_truncation=MOST_TOPICS)
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:

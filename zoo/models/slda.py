@@ -77,7 +77,7 @@ class Slda(RespondingLda):
             "Several responses, some of which may be missing; categories by the logit, with the "
             "Polya-Gamma variables of Polson, Scott and Windle (2013).",
             "A response depends on the topics of all tokens of its document together, so that the references "
-            "enumerate them: they take short documents and few topics, which are Dirichlet.",
+            "count them in all ways: they take short documents and few topics, which are Dirichlet.",
         ),
         tags=("parametric", "responses"),
     )

@@ -24,7 +24,6 @@ from ...contract import (
 from ...corpus import Corpus
 from ...corpus.labels import Labelled
 from ...settings import option, setting
-from ...toolbox.draws import draw_categorical
 from ...toolbox.laws import doc_topic_counts
 from ..collapsed import prior_arrays
 from ..topics import Sampler
@@ -73,15 +72,16 @@ class RespondingFamily(TwoSidedModel):
     def stan_includes(self) -> tuple[str, ...]:
         return (self.stan_documents, *super().stan_includes)
 
-    def rows(self, corpus: Corpus, truncation: int) -> programs.Rows:
-        """All ways in which the words of documents can have topics."""
-        return programs.rows_of(corpus, self.n_reference_topics(corpus, truncation), self.label)
+    def counts(self, corpus: Corpus, n_topics: int) -> programs.Counts:
+        """All ways in which the tokens of documents can be counted by topic."""
+        return programs.counts_in(corpus, n_topics, self.label)
 
     @override
     def _numpyro(self, corpus: Corpus, truncation: int) -> Callable[[], None]:
         n_topics = self.n_reference_topics(corpus, truncation)
         return programs.numpyro(
-            self.rows(corpus, truncation),
+            corpus,
+            self.counts(corpus, n_topics),
             self.values_of(corpus, corpus.n_documents),
             self.responses(corpus),
             self.hyperparameters(),
@@ -92,7 +92,8 @@ class RespondingFamily(TwoSidedModel):
     @override
     def _stan_data(self, corpus: Corpus, truncation: int) -> dict[str, Any]:
         values = self.values_of(corpus, corpus.n_documents)
-        own = programs.stan_data(self.rows(corpus, truncation), values, self.responses(corpus))
+        counts = self.counts(corpus, self.n_reference_topics(corpus, truncation))
+        own = programs.stan_data(counts, values, self.responses(corpus), corpus)
         return super()._stan_data(corpus, truncation) | own
 
     @override
@@ -109,21 +110,20 @@ class RespondingFamily(TwoSidedModel):
         self, draw: Mapping[str, np.ndarray], corpus: Corpus, rng: np.random.Generator
     ) -> np.ndarray:
         """Draw topics of the tokens, those of a document together; they are numbered as in `draw`."""
-        n_topics = draw["theta"].shape[1]
         with np.errstate(divide="ignore"):
             log_p = np.log(draw["theta"])[corpus.doc_of] + np.log(self.word_weights(draw, corpus))
-        z = np.zeros(corpus.n_tokens, np.int64)
+        counts = self.counts(corpus, draw["theta"].shape[1])
         found, values = _responses_of_corpus(self, corpus)
-        for d, (start, end) in enumerate(zip(corpus.doc_ptr[:-1], corpus.doc_ptr[1:], strict=True)):
-            if start < end:
-                ways = programs.assignments_of(end - start, n_topics)
-                shares = np.array([np.bincount(way, minlength=n_topics) for way in ways]) / (end - start)
+        z = [np.zeros(0, np.int64)]
+        for d, own in enumerate(np.split(log_p, corpus.doc_ptr[1:-1])):
+
+            def log_likelihood(shares: np.ndarray, d: int = d) -> np.ndarray:
                 predictors = draw["intercept"] + shares @ np.transpose(draw["coefficient"])
-                own = np.repeat(values[d : d + 1], len(ways), axis=0)
-                weights = law.log_likelihood(found, own, predictors, draw["noise_precision"])
-                weights += log_p[np.arange(start, end), ways].sum(axis=1)
-                z[start:end] = ways[draw_categorical(np.exp(weights - weights.max())[None], rng)[0]]
-        return z
+                own = np.repeat(values[d : d + 1], len(shares), axis=0)
+                return law.log_likelihood(found, own, predictors, draw["noise_precision"])
+
+            z.append(programs.draw_labels(counts, own, log_likelihood, rng))
+        return np.concatenate(z)
 
     def responses(self, corpus: Labelled) -> tuple[Response, ...]:
         """Responses that documents of a corpus, or a design, can have."""

@@ -55,7 +55,7 @@ class RespondingLda(RespondingFamily, OneConcentration):
     @property
     @override
     def reference(self) -> Reference | None:
-        """See `Model.reference`: over Dirichlet topics, for documents whose topics can be enumerated."""
+        """See `Model.reference`: over Dirichlet topics, for documents of few words."""
         return super().reference if isinstance(self.topics, Dirichlet) else None
 
     @property

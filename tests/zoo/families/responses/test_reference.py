@@ -1,6 +1,7 @@
 """The references of models of responses: topics are summed out, and drawn, as by brute force."""
 
 from itertools import product
+from math import comb
 
 import jax
 import numpy as np
@@ -68,19 +69,21 @@ def test_topics_are_drawn_given_words_and_responses(traced):
     assert np.isfinite(model.log_joint(drawn[0], CORPUS))
 
 
-def test_rows_are_all_ways_and_stand_for_all_topics():
-    rows = reference.rows_of(CORPUS, 3, "slda")
-    for d, length in enumerate(CORPUS.doc_lengths):
-        own = slice(rows.first[d], rows.first[d + 1])
-        assert np.exp(logsumexp(rows.log_ways[own])) == pytest.approx(3.0**length)
-        assert np.array_equal(
-            rows.counts[own].sum(axis=1), np.tile(CORPUS.counts()[d], (rows.counts[own].shape[0], 1))
-        )
+def test_counts_are_all_ways_and_know_those_of_one_token_less():
+    counts = reference.counts_of(4, 3)
+    assert [len(of) for of in counts.of] == [comb(n + 2, 2) for n in range(5)]
+    for n in range(1, 5):
+        for own, before in zip(counts.of[n], counts.before[n], strict=True):
+            for k, place in enumerate(before):
+                if own[k] == 0:
+                    assert place == len(counts.of[n - 1])
+                else:
+                    np.testing.assert_array_equal(counts.of[n - 1][place], own - np.eye(3, dtype=int)[k])
 
 
 def test_documents_that_are_too_long_are_one_line():
     long = Corpus(np.arange(30), [0, 30], covariates={"rating": np.array([0.5])})
-    message = "slda: references enumerate the topics of a document's tokens; expected at most 100,000 ways"
+    message = "slda: references count the tokens of a document by topic in all ways; expected at most 100,000"
     with pytest.raises(CorpusError, match=message):
         get("slda").reference.stan_data(long, 0)
 
