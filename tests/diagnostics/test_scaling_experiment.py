@@ -7,7 +7,14 @@ from bnpzoo.diagnostics.experiments import scaling, scaling_labels, scaling_rati
 from bnpzoo.diagnostics.experiments.runner import Cell, run_experiment
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.formats import write_corpus
+from samplers import OF_FAMILIES, of_sampler
 from scipy import sparse
+
+
+def is_quick(method):
+    """Whether a method compiles nothing that other tests do not compile."""
+    return method in (*OF_FAMILIES, *scaling.CLASSIFIERS, "hdsp_sampled", "slda_number")
+
 
 TINY = scaling.ScalingSampling(tune=3, draws=2, thin=1, particles=2, iterations=3)
 
@@ -67,18 +74,24 @@ def test_what_is_recovered_is_centred_and_matched():
     assert found["mae_raw"] == pytest.approx(3.0)
 
 
-def test_labels_that_words_tell_are_told(path):
+@pytest.mark.parametrize(
+    "method",
+    [
+        method if is_quick(method) else pytest.param(method, marks=pytest.mark.heavy)
+        for method in scaling_labels.LabelsExperiment.methods
+    ],
+)
+def test_labels_that_words_tell_are_told(path, method):
     experiment = scaling_labels.LabelsExperiment(
         scaling.ScalingSampling(tune=100, draws=4, thin=5, particles=5),
         corpus=path,
         label="kind",
         most_documents=30,
     )
-    for method in experiment.methods:
-        found = experiment.run(Cell({"kept": 1.0}, method, 0))
-        if method != "hdp":
-            assert found["accuracy"] >= 0.7, method  # of guesses half are right
-        assert np.isnan(found["perplexity"]) == (method in scaling.CLASSIFIERS)
+    found = experiment.run(Cell({"kept": 1.0}, method, 0))
+    if method != "hdp":
+        assert found["accuracy"] >= 0.7  # of guesses half are right
+    assert np.isnan(found["perplexity"]) == (method in scaling.CLASSIFIERS)
 
 
 def test_sets_of_labels_have_a_perplexity_and_are_not_classified(path):
@@ -89,12 +102,14 @@ def test_sets_of_labels_have_a_perplexity_and_are_not_classified(path):
     assert experiment.run(Cell({"kept": 0.5}, "hdsp", 0))["perplexity"] > 1.0
 
 
-def test_ratings_are_binned_and_told(path):
+@pytest.mark.parametrize(
+    "method", [of_sampler(is_quick(method), method) for method in scaling_ratings.RatingsExperiment.methods]
+)
+def test_ratings_are_binned_and_told(path, method):
     experiment = scaling_ratings.RatingsExperiment(TINY, corpus=path, document_counts=(30,))
-    for method in experiment.methods:
-        found = experiment.run(Cell({"documents": 30}, method, 0))
-        assert set(found) == {"macro_f1", "micro_f1", *(f"f1_{star}" for star in range(1, 6))}
-        assert all(0.0 <= value <= 1.0 for value in found.values())
+    found = experiment.run(Cell({"documents": 30}, method, 0))
+    assert set(found) == {"macro_f1", "micro_f1", *(f"f1_{star}" for star in range(1, 6))}
+    assert all(0.0 <= value <= 1.0 for value in found.values())
 
 
 def test_a_label_that_is_not_there_is_named(path):
