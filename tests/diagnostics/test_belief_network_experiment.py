@@ -11,6 +11,7 @@ from bnpzoo.diagnostics.experiments.runner import Cell, Sampling, run_experiment
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.formats import write_corpus
 from bnpzoo.zoo.models import get
+from samplers import as_plain_python
 
 TINY = Sampling(tune=30, draws=2, thin=2)
 
@@ -40,6 +41,7 @@ def experiment(path, **fields):
     return BeliefNetworkExperiment(TINY, (path,), n_topics=3, eta=0.1, **fields)
 
 
+@as_plain_python
 def test_all_methods(path, tmp_path):
     results = run_experiment(experiment(path, shares=(0.5,)), tmp_path / "out")
     results = results.set_index("method")

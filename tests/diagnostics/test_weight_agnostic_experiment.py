@@ -19,6 +19,7 @@ from bnpzoo.zoo.formats import from_texts, write_corpus
 from bnpzoo.zoo.inference import sample
 from bnpzoo.zoo.models import get
 from numpy.testing import assert_allclose
+from samplers import as_plain_python
 
 TINY = ParticleSampling(tune=3, draws=2, thin=1, particles=2)
 
@@ -39,6 +40,7 @@ def path(tmp_path):
     return str(tmp_path / "mine.npz")
 
 
+@as_plain_python
 def test_every_method_has_all_figures(small_library, path, tmp_path):
     experiment = WeightAgnosticExperiment(TINY, (path,), topic_counts=(3,), most_documents=9, replicates=1)
     results = run_experiment(experiment, tmp_path / "out")

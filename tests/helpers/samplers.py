@@ -32,6 +32,12 @@ def of_sampler(stands_for_a_family, *values):
     return pytest.param(*values, marks=[pytest.mark.sampler] + [pytest.mark.heavy] * (not IS_PLAIN))
 
 
+def as_plain_python(test):
+    """Mark a test of many samplers: `make test` runs it as plain Python, `make validate` compiled as well."""
+    marked = pytest.mark.sampler(test)
+    return marked if IS_PLAIN else pytest.mark.heavy(marked)
+
+
 def is_of_a_family(model_id, topics="", variant=None):
     """Whether what this test compiles stands for a family: of samplers, in the first variant."""
     name = f"{model_id}/{topics}".rstrip("/")

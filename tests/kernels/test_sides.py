@@ -16,6 +16,7 @@ from bnpzoo.kernels.toolbox.sweeps import check, make_state, sparse_sweep, with_
 from bnpzoo.zoo.families.hdp.sticks import log_tables
 from bnpzoo.zoo.families.pitman_yor.marginal import Cell, log_sum_over_tables
 from bnpzoo.zoo.toolbox.enumeration import restricted_growth_strings
+from samplers import as_plain_python
 from scipy import stats
 from scipy.special import gammaln, logsumexp
 
@@ -267,6 +268,7 @@ def larger_state(kind, own_bases, same_word, scheme="forced", roomy=False):
 KINDS = ("symmetric", "asymmetric", "two_levels", "three_levels")
 
 
+@as_plain_python
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("own_bases", "same_word"), [(False, True), (True, False)])
 def test_counts_stay_consistent(kind, own_bases, same_word):
@@ -278,6 +280,7 @@ def test_counts_stay_consistent(kind, own_bases, same_word):
             check(state)
 
 
+@as_plain_python
 @pytest.mark.parametrize(("own_bases", "same_word"), [(False, True), (True, False)])
 def test_growth_does_not_change_the_draws(own_bases, same_word):
     states = [larger_state("three_levels", own_bases, same_word, roomy=roomy) for roomy in (False, True)]

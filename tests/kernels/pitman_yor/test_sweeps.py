@@ -13,6 +13,7 @@ from bnpzoo.kernels.toolbox.sides import weigh_topic
 from bnpzoo.kernels.toolbox.sweeps import check, sparse_sweep
 from bnpzoo.kernels.toolbox.token_pass import sparse_block
 from bnpzoo.zoo.priors import LEAST, MOST
+from samplers import as_plain_python
 from scipy import stats
 
 FIXED = dict.fromkeys(("alpha", "b", "a", "eta"), (0.0, 0.0))
@@ -89,6 +90,7 @@ SHAPES = {
 }
 
 
+@as_plain_python
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("same_word", [True, False])
 @pytest.mark.parametrize("sweep", [sparse_sweep, explicit_sweep])

@@ -8,6 +8,7 @@ from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.models import combinations, get
+from samplers import is_of_a_family, of_sampler
 from scipy import sparse
 
 MODELS = [model_id for model_id, topics in combinations() if topics == "belief-network"]
@@ -70,7 +71,10 @@ def test_edges_stay_finite(model_id, edge):
         assert np.isfinite(predictive.log_documents(CORPUS, rng, particles=3)).all()
 
 
-@pytest.mark.parametrize("model_id", [m for m in MODELS if "n_topics" in get(m).arguments()])
+@pytest.mark.parametrize(
+    "model_id",
+    [of_sampler(is_of_a_family(m, "belief-network"), m) for m in MODELS if "n_topics" in get(m).arguments()],
+)
 def test_one_topic(model_id):
     model = get(model_id, topics="belief-network", n_topics=1, width=2)
     for variant in model.kernels:
