@@ -145,8 +145,8 @@ def coefficients(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9) -> 
     Returns
     -------
     DataFrame
-        ``label``, ``topic``, ``coefficient``, its mean over draws, ``coefficient_low`` and
-        ``coefficient_high``. Of a number in `dmr`, the change with one standard deviation; of one in
+        ``label``, ``topic``, ``coefficient``, its mean over the draws that have the topic,
+        ``coefficient_low`` and ``coefficient_high``. Of a number in `dmr`, the change with one standard deviation; of one in
         `slda`, `shdp` and `medlda`, what it is in a document of this topic alone, less the intercept.
 
     Raises
@@ -184,15 +184,21 @@ def _shares(matched: MatchedTopics, labels: Any) -> Iterator[np.ndarray]:
 
 
 def _long(values: np.ndarray, names: list[str], interval: float, what: str) -> pd.DataFrame:
-    """Mean and interval over draws of values (S, J, K), a row for each pair of name and topic."""
-    n_topics = values.shape[2]
-    low, high = np.quantile(values, tails(interval), axis=0)
+    """Mean and interval over draws of values (S, J, K), a row for each pair of name and topic.
+
+    NaN is left out, as of a topic that a draw does not have; where all are, so are mean and interval.
+    """
+    n_topics, of_pair = values.shape[2], values.reshape(len(values), -1)
+    seen = ~np.isnan(of_pair).all(axis=0)
+    found = np.full((3, of_pair.shape[1]), np.nan)
+    found[0, seen] = np.nanmean(of_pair[:, seen], axis=0)
+    found[1:, seen] = np.nanquantile(of_pair[:, seen], tails(interval), axis=0)
     return pd.DataFrame(
         {
             "label": np.repeat(np.array(names, object), n_topics),
             "topic": np.tile(np.arange(n_topics), len(names)),
-            what: values.mean(axis=0).ravel(),
-            f"{what}_low": low.ravel(),
-            f"{what}_high": high.ravel(),
+            what: found[0],
+            f"{what}_low": found[1],
+            f"{what}_high": found[2],
         }
     )

@@ -36,6 +36,7 @@ def fits(tmp_path_factory):
         "slda": {"n_topics": 3, "response": "score, stars"},
         "medlda": {"n_topics": 3, "response": "score, stars"},
         "dp_mrm": {"labels": "tag"},
+        "shdp": {"response": "score, stars"},
     }.items():
         out[name] = folder / f"{name}.nc"
         run = {"chains": 2, "tune": 5, "draws": 6, "keep": 6, "seed": 1, "workers": 1}
@@ -67,9 +68,26 @@ def test_coefficients_are_those_of_the_draws_under_matched_topics(fits):
             assert table.loc[(label, topic), "coefficient"] == pytest.approx(np.mean(each))
             assert table.loc[(label, topic), "coefficient_high"] == pytest.approx(np.quantile(each, 0.95))
     with pytest.raises(
-        ValueError, match=r"partially_labeled_lda: expected a regression \(dmr, slda, medlda\)"
+        ValueError, match=r"partially_labeled_lda: expected a regression \(dmr, slda, shdp, medlda\)"
     ):
         coefficients(load(fits["partially_labeled_lda"]))
+
+
+def test_topics_that_come_and_go_have_the_coefficients_of_draws_that_have_them(fits):
+    matched = match_topics(load(fits["shdp"]))
+    table = coefficients(matched).set_index(["label", "topic"])
+    drawn = [x["coefficient"] for _, _, x in latents_of(matched.fit)]
+    n_draws = []
+    for topic in range(matched.n_topics):
+        each = [
+            x[0, list(labels).index(topic)]
+            for x, labels in zip(drawn, matched.labels, strict=True)
+            if topic in labels
+        ]
+        n_draws.append(len(each))
+        assert table.loc[("score", topic), "coefficient"] == pytest.approx(np.mean(each))
+        assert table.loc[("score", topic), "coefficient_low"] == pytest.approx(np.quantile(each, 0.05))
+    assert 0 < min(n_draws) < len(drawn)
 
 
 @pytest.mark.parametrize(("model_id", "categories"), [("slda", [1, 2]), ("medlda", [0, 1, 2])])

@@ -93,7 +93,7 @@ def test_what_says_nothing_voids_nothing(voided):
 
 def test_a_sign_in_the_sticks_voids_the_verdicts_on_models_with_sticks(voided):
     of_sentences = ("was", "ordered_sbp", "sbp", "tjb_hdp", "mqr_hdp", "icd")  # without a number of topics
-    users = ("hdp", "mt_hdp", "hdsp", "whdsp", "dp_mrm", *of_sentences)
+    users = ("hdp", "mt_hdp", "shdp", "hdsp", "whdsp", "dp_mrm", *of_sentences)
     found = voided(("zoo/families/hdp/sticks.py", "def log_gem(", "def log_gem(extra=-1, *, "))
     assert found <= of(users)
     assert found >= of(users, "oracle") | of(users, "joint")
@@ -105,7 +105,7 @@ def test_a_sign_in_a_function_of_stan_voids_the_agreement_of_the_references_that
         for key, case in cases().items()
         if key[1] == "reference"
         and case.model_as_told().require_reference().stan_program in ("hdp", "mt_hdp", "hdsp", "pfa")
-    }
+    } | of("shdp", "reference")
     assert users
     assert voided(("stan/functions/sticks.stan", "+", "-")) == users
 

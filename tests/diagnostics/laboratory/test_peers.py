@@ -153,7 +153,7 @@ SLDA = bnpzoo.get(
 
 def plugged_in(z, model, corpus):
     """Coefficients as tomotopy has them after an iteration that ends with topics `z`, float (K,)."""
-    shares, y = model.shares(z, corpus), corpus.covariates["y"]
+    shares, y = model.shares(z, corpus, model.n_topics), corpus.covariates["y"]
     return np.linalg.solve(shares.T @ shares + model.precision * np.eye(model.n_topics), shares.T @ y)
 
 
