@@ -146,8 +146,9 @@ def coefficients(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9) -> 
     -------
     DataFrame
         ``label``, ``topic``, ``coefficient``, its mean over the draws that have the topic,
-        ``coefficient_low`` and ``coefficient_high``. Of a number in `dmr`, the change with one standard deviation; of one in
-        `slda`, `shdp` and `medlda`, what it is in a document of this topic alone, less the intercept.
+        ``coefficient_low`` and ``coefficient_high``. Of a number in `dmr`, the change with one standard
+        deviation; of one in `slda`, `shdp` and `medlda`, what it is in a document of this topic alone, less
+        the intercept.
 
     Raises
     ------
