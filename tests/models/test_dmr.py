@@ -105,7 +105,7 @@ def test_optimised_coefficients_are_the_most_probable_given_topics():
 def test_the_optimised_variant_has_another_law_than_the_posterior():
     kernels = get("dmr").kernels
     assert [name for name, kernel in kernels.items() if not kernel.exact] == ["optimised"]
-    assert climb(Case("dmr", "optimised", "sequential")).status != "passed"
+    assert climb(Case("dmr", "optimised", "sequential")).status == "rejected"
 
 
 def test_optimised_coefficients_are_finite_where_labels_tell_topics_for_certain():

@@ -14,27 +14,16 @@ from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.families.responses.predictive import UnseenTopics
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.shdp import Shdp
-from responses import run, two_kinds
+from responses import OF_RATED, PRECISIONS, RATED, log_density_of_rated, run, two_kinds
 from samplers import on_rung, rung_that_sees
 from scipy import stats
 
 FALSE_ALARM_RATE = 1e-5
 
-RATED = Corpus(
-    [0, 1, 2, 0, 1, 2, 2],
-    [0, 3, 5, 5, 7],
-    n_words=3,
-    covariates={"rating": np.array([1.5, -0.5, 2.0, 0.3]), "kind": np.array(["b", "", "a", "c"])},
-)
-"""The third document has no tokens, the second is of no kind."""
-
-FIXED = {
-    "gamma": 1.5, "alpha": 0.7, "eta": 0.5,
-    "intercept_precision": 0.9, "precision": 0.4, "noise_precision": 1.8,
-}  # fmt: skip
+FIXED = {"gamma": 1.5, "alpha": 0.7, "eta": 0.5, **PRECISIONS}
 
 OF_STICKS = {
-    "z": np.array([0, 1, 1, 0, 1, 1, 1]),
+    "z": OF_RATED,
     "root": np.array([0.5, 0.3, 0.2]),
     "gamma": np.array(1.5),
     "alpha": np.array(0.7),
@@ -65,15 +54,7 @@ def test_log_joint_by_hand():
         "noise_precision": np.full(1, 1.8),
     }
     expected = get("hdp", gamma=1.5, alpha=0.7, eta=0.5).log_joint(OF_STICKS, RATED)
-    expected += stats.norm.logpdf(base, scale=0.9**-0.5).sum()
-    expected += stats.norm.logpdf(weight, scale=0.4**-0.5).sum()
-    shares = [[1 / 3, 2 / 3], [1 / 2, 1 / 2], [0.0, 0.0], [0.0, 1.0]]
-    for share, y, kind in zip(shares, [1.5, -0.5, 2.0, 0.3], [1, None, 0, 2], strict=True):
-        psi = base + weight @ share
-        expected += stats.norm.logpdf(y, psi[0], 1.8**-0.5)
-        if kind is not None:
-            odds = [0.0, psi[1], psi[2]]
-            expected += odds[kind] - math.log(sum(map(math.exp, odds)))
+    expected += log_density_of_rated(base, weight)
     assert model.log_joint(latents, RATED) == pytest.approx(expected, rel=1e-12)
 
 

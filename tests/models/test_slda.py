@@ -21,21 +21,13 @@ from bnpzoo.zoo.families.responses.responses import (
 )
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.slda import Slda
-from responses import run, two_kinds
+from responses import OF_RATED, PRECISIONS, RATED, log_density_of_rated, run, two_kinds
 from samplers import on_rung, rung_that_sees
 from scipy import integrate, sparse, stats
 
 FALSE_ALARM_RATE = 1e-5
 
-RATED = Corpus(
-    [0, 1, 2, 0, 1, 2, 2],
-    [0, 3, 5, 5, 7],
-    n_words=3,
-    covariates={"rating": np.array([1.5, -0.5, 2.0, 0.3]), "kind": np.array(["b", "", "a", "c"])},
-)
-"""The third document has no tokens, the second is of no kind."""
-
-FITTED = {"alpha": 0.7, "eta": 0.5, "intercept_precision": 0.9, "precision": 0.4, "noise_precision": 1.8}
+FITTED = {"alpha": 0.7, "eta": 0.5, **PRECISIONS}
 
 
 def latents_of(z, model, corpus, rng):
@@ -65,20 +57,10 @@ def test_without_responses_it_is_lda():
 
 def test_log_joint_by_hand():
     model = get("slda", n_topics=2, response="rating, kind", **FITTED)
-    latents = latents_of([0, 1, 1, 0, 1, 1, 1], model, RATED, np.random.default_rng(0))
-    base, weight = latents["intercept"], latents["coefficient"]
+    latents = latents_of(OF_RATED, model, RATED, np.random.default_rng(0))
     of_lda = {name: latents[name] for name in ("z", "alpha", "eta")}
     expected = get("lda", n_topics=2, alpha=0.7, eta=0.5).log_joint(of_lda, RATED)
-    expected += (
-        stats.norm.logpdf(base, scale=0.9**-0.5).sum() + stats.norm.logpdf(weight, scale=0.4**-0.5).sum()
-    )
-    shares = [[1 / 3, 2 / 3], [1 / 2, 1 / 2], [0.0, 0.0], [0.0, 1.0]]
-    for share, y, kind in zip(shares, [1.5, -0.5, 2.0, 0.3], [1, None, 0, 2], strict=True):
-        psi = [base[p] + sum(s * w for s, w in zip(share, weight[p], strict=True)) for p in range(3)]
-        expected += stats.norm.logpdf(y, psi[0], 1.8**-0.5)
-        if kind is not None:
-            logits = [0.0, psi[1], psi[2]]
-            expected += logits[kind] - math.log(sum(map(math.exp, logits)))
+    expected += log_density_of_rated(latents["intercept"], latents["coefficient"])
     assert model.log_joint(latents, RATED) == pytest.approx(expected, rel=1e-12)
 
 
