@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, override
+from typing import Any, ClassVar, NamedTuple, override
 
 import numpy as np
 from scipy import sparse
 from xarray import DataTree
 
+from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
 from ...zoo.models import get
 from ..heldout.labels import PredictedLabels, predict_labels
@@ -16,6 +17,21 @@ from .runner import Cell
 from .scaling import CLASSIFIERS, LABELLED, RESPONDING, CorpusExperiment
 
 UNKNOWN = "not known"
+
+
+class Labels(NamedTuple):
+    """Labels of documents.
+
+    Attributes
+    ----------
+    train, test : sparse.csr_array
+        Shape (documents, labels), of 0 and 1.
+    names : (labels,) array
+    """
+
+    train: sparse.csr_array
+    test: sparse.csr_array
+    names: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -63,39 +79,46 @@ class LabelsExperiment(CorpusExperiment):
                 found = self.by_machine(cell, train, test, known)
                 out["accuracy"] = float(np.mean(found == self.classes(test)))
             return out
-        names = train.covariate_names[self.label]
-        tags, of_test = (as_set(corpus.covariates[self.label], len(names)) for corpus in (train, test))
-        in_train = np.flatnonzero(tags.sum(axis=0))
-        tags, of_test, names = tags[:, in_train], of_test[:, in_train], names[in_train]
+        labels = self.labels(train, test)
         if is_single:
-            shown = sparse.csr_array(tags.multiply(known[:, None]))
+            shown = sparse.csr_array(labels.train.multiply(known[:, None]))
         else:  # each label of each document for itself
-            shown = sparse.csr_array(
-                (rng.random(tags.nnz) < cell.setting["kept"], tags.indices, tags.indptr), tags.shape
-            )
-        if cell.method == "hdsp_sampled" or cell.method in RESPONDING:
+            kept = rng.random(labels.train.nnz) < cell.setting["kept"]
+            shown = sparse.csr_array((kept, labels.train.indices, labels.train.indptr), labels.train.shape)
+        if cell.method in RESPONDING or cell.method == "hdsp_sampled":
             if not is_single:
                 return out
-            responds = cell.method in RESPONDING
-            shown = np.where(known, tags.toarray().argmax(axis=1), len(names))
-            train = with_categories(train, shown, [*names, "" if responds else UNKNOWN])
-            if responds:  # none is of a category that no training document has
-                own = np.where(of_test.sum(axis=1) > 0, of_test.toarray().argmax(axis=1), len(names))
-                test = with_categories(test, own, [*names, ""])
-                model = get(cell.method, response="shown", **RESPONDING[cell.method])
-            else:
-                test = with_labels(test, of_test, names)
-                model = get("hdsp", labels="shown", missing=UNKNOWN)
+            unknown = "" if cell.method in RESPONDING else UNKNOWN
+            train = with_categories(train, shown, labels.names, unknown)
         else:
-            train, test = with_labels(train, shown, names), with_labels(test, of_test, names)
-            options = LABELLED.get(cell.method, {}) | {"labels": "shown"}
-            model = get("hdsp", labels="none") if cell.method == "hdp" else get(cell.method, **options)
-        tree = self.fit(model, train, cell)
+            train = with_labels(train, shown, labels.names)
+        if cell.method in RESPONDING:  # none is of a category that no training document has
+            test = with_categories(test, labels.test, labels.names, "")
+        else:
+            test = with_labels(test, labels.test, labels.names)
+        tree = self.fit(self.model(cell.method), train, cell)
         out["perplexity"] = self.perplexity(tree, test, cell)
         if is_single and cell.method != "hdp":
             guess = self.guess(cell, tree, test)
             out["accuracy"] = float(np.mean(guess.predicted == guess.truth))
         return out
+
+    def labels(self, train: Corpus, test: Corpus) -> Labels:
+        """Find the labels of both parts, of those that a training document has."""
+        names = train.covariate_names[self.label]
+        sets = [as_set(corpus.covariates[self.label], len(names)) for corpus in (train, test)]
+        in_train = np.flatnonzero(sets[0].sum(axis=0))
+        return Labels(sets[0][:, in_train], sets[1][:, in_train], names[in_train])
+
+    def model(self, method: str) -> Model:
+        """Make the model of a method, which finds labels under the name ``shown``."""
+        if method in RESPONDING:
+            return get(method, response="shown", **RESPONDING[method])
+        if method == "hdsp_sampled":
+            return get("hdsp", labels="shown", missing=UNKNOWN)
+        if method == "hdp":
+            return get("hdsp", labels="none")
+        return get(method, **LABELLED.get(method, {}), labels="shown")
 
     def guess(self, cell: Cell, tree: DataTree, test: Corpus) -> PredictedLabels:
         """Tell the labels of test documents from their words."""
@@ -115,14 +138,15 @@ def as_set(values: Any, n_names: int) -> sparse.csr_array:
     return sparse.csr_array(cells, shape=(len(values), n_names))
 
 
-def with_categories(corpus: Corpus, code: np.ndarray, names: list[str]) -> Corpus:
-    """Corpus with the categories ``shown`` and no other covariate, without groups."""
+def with_categories(corpus: Corpus, labels: sparse.csr_array, names: np.ndarray, none: str) -> Corpus:
+    """Corpus with the category ``shown`` alone, and without groups; it is `none` where a set is empty."""
+    code = np.where(labels.sum(axis=1) > 0, labels.toarray().argmax(axis=1), len(names))
     return replace(
         corpus,
         group=None,
         group_names=None,
         covariates={"shown": code},
-        covariate_names={"shown": names},
+        covariate_names={"shown": [*names, none]},
     )
 
 

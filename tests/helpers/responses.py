@@ -26,9 +26,7 @@ def log_density_of_rated(intercept, coefficient):
     total += stats.norm.logpdf(coefficient, scale=0.4**-0.5).sum()
     shares = [[1 / 3, 2 / 3], [1 / 2, 1 / 2], [0.0, 0.0], [0.0, 1.0]]
     for share, rating, kind in zip(shares, [1.5, -0.5, 2.0, 0.3], [1, None, 0, 2], strict=True):
-        predicted = [
-            base + math.sumprod(share, row) for base, row in zip(intercept, coefficient, strict=True)
-        ]
+        predicted = intercept + coefficient @ share
         total += stats.norm.logpdf(rating, predicted[0], 1.8**-0.5)
         if kind is not None:
             log_odds = [0.0, predicted[1], predicted[2]]
