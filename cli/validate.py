@@ -33,6 +33,7 @@ class Budget(StrEnum):
 
     CI = "ci"
     FULL = "full"
+    LONG = "long"
 
 
 def validate(
@@ -50,13 +51,18 @@ def validate(
     rung: Annotated[
         list[Rung],
         typer.Option(
-            help="Which test, from cheap to dear; `reference` needs --budget full. Repeat for more."
+            help="Which test, from cheap to dear; `reference` needs --budget full or long. Repeat for more."
         ),
     ] = [Rung.ALL],  # noqa: B006 (typer copies it)
     variant: Annotated[
         str | None, typer.Option(help="Which kernel; all of them unless given.", show_default=False)
     ] = None,
-    budget: Annotated[Budget, typer.Option(help="ci: seconds a test; full: a minute or two.")] = Budget.CI,
+    budget: Annotated[
+        Budget,
+        typer.Option(
+            help="ci: seconds a test; full: a minute or two; long: `reference` alone, if NUTS mixes slowly."
+        ),
+    ] = Budget.CI,
     mutants: Annotated[
         bool,
         typer.Option(
@@ -110,7 +116,7 @@ def validate(
     if not name:
         raise typer.BadParameter("expected the name of a model, or --all")
     if Rung.REFERENCE in rung and budget is Budget.CI:
-        raise ValueError("--rung reference: expected --budget full, as it takes minutes")
+        raise ValueError("--rung reference: expected --budget full or long, as it takes minutes")
     topics, settings = with_layers(topics, settings)
     if blind:
         own = options_of(name, settings, topics) if ":" not in name else ""

@@ -59,8 +59,10 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
         "sbc": {"replications": 500, "draws": 63},
         "reference": {"draws": 1500},
     },
+    "long": {"reference": {"draws": 6000}},
 }
-"""Settings of each rung: seconds for ``ci``; minutes for ``full``, which alone has the references."""
+"""Settings of each rung: seconds for ``ci``; minutes for ``full``, the first with references; ``long`` is for
+references on which NUTS mixes slowly, or takes long to adapt."""
 
 
 def neighbours(n_words: int, n_groups: int) -> Associations:

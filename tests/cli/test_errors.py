@@ -73,7 +73,7 @@ def test_back_end_that_does_not_exist(run, corpus_file):
     ("arguments", "message"),
     [
         (("validate", "lda", "--blind", 0), "--blind"),
-        (("validate", "lda", "--rung", "reference"), "--rung reference: expected --budget full"),
+        (("validate", "lda", "--rung", "reference"), "--rung reference: expected --budget full or long"),
     ],
 )
 def test_tests_that_cannot_be_run(run, arguments, message):

@@ -51,7 +51,7 @@ def test_cases_of_a_model():
         (("ldaa",), "no model 'ldaa'; there are lda"),
         (("lda", ["jont"]), "no rung 'jont'; there are joint"),
         (("lda", None, "fast"), "no variant of lda 'fast'; there are sparse, dense"),
-        (("lda", None, None, "huge"), "no budget 'huge'; there are ci, full"),
+        (("lda", None, None, "huge"), "no budget 'huge'; there are ci, full, long"),
     ],
 )
 def test_cases_that_are_not(arguments, message):
