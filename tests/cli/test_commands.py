@@ -13,6 +13,7 @@ from bnpzoo.zoo.inference import BACKENDS, corpus_of, fits, load
 from bnpzoo.zoo.inference.starts import n_topics_of_fit
 from bnpzoo.zoo.memory import TooLarge
 from bnpzoo.zoo.models import MODELS
+from samplers import as_plain_python
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
 FAST = ("--chains", 2, "--tune", 20, "--draws", 20)
@@ -90,6 +91,7 @@ def test_show_tells_which_topics_a_model_takes(run):
     assert "forced (exact): direct assignment; table indicators" in of_both
 
 
+@as_plain_python
 def test_topics_are_fitted_and_read_back(run, corpus_file, tmp_path):
     out = tmp_path / "fit.nc"
     command = ("--topics", "pitman-yor", "--set", "a=0.5", "--set", "symmetric=false", "--out", out)
@@ -135,6 +137,7 @@ def test_fit_says_what_is_sampled_and_scores_the_held_out_part(run, corpus_file,
     assert load(path)["posterior"]["alpha"].shape == (2, 20)
 
 
+@as_plain_python
 def test_fit_takes_a_choice_of_the_model(run, corpus_file, tmp_path):
     settings = ("--set", "lengths=document", "--variant", "collapsed")
     fast = ("--chains", 1, "--tune", 2, "--draws", 4)
@@ -255,6 +258,7 @@ def test_doctor(run):
     assert json.loads(run("doctor", "--json").stdout)["packages"]["bnpzoo"]
 
 
+@as_plain_python
 def test_lda_is_fitted_from_the_topics_of_an_hdp(run, corpus_file, tmp_path):
     first, second = tmp_path / "hdp.nc", tmp_path / "lda.nc"
     assert run("fit", "hdp", corpus_file, "--out", first, *FAST).exit_code == 0
@@ -265,6 +269,7 @@ def test_lda_is_fitted_from_the_topics_of_an_hdp(run, corpus_file, tmp_path):
     assert f"n_topics: fixed at {n_topics}" in result.output
 
 
+@as_plain_python
 def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
     words = read_corpus(corpus_file).vocabulary.tolist()
     seeds, out = tmp_path / "seeds.txt", tmp_path / "fit.nc"

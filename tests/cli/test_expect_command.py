@@ -9,7 +9,10 @@ from bnpzoo import Corpus
 from bnpzoo.diagnostics.topics.expected import TopicsUnderLabels, map_of, topics_under_labels
 from bnpzoo.zoo.inference import sample, save
 from bnpzoo.zoo.models import get
+from samplers import AS_PLAIN_PYTHON
 from scipy import sparse
+
+pytestmark = AS_PLAIN_PYTHON
 
 MODELS = {
     "whdsp": get("whdsp", n_topics=4, gamma=1.0, alpha=2.0, eta=0.1),

@@ -7,6 +7,9 @@ import pytest
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference import sample, save
 from bnpzoo.zoo.models import get
+from samplers import AS_PLAIN_PYTHON
+
+pytestmark = AS_PLAIN_PYTHON
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,10 @@ from bnpzoo.diagnostics.topics import coefficients, match_topics, topics_by_labe
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.inference import latents_of, load, sample, save
 from bnpzoo.zoo.models import get
+from samplers import AS_PLAIN_PYTHON
 from scipy import sparse
+
+pytestmark = AS_PLAIN_PYTHON
 
 SETS = np.array([[1, 0], [1, 1], [0, 0], [0, 1], [1, 0], [0, 1]])
 

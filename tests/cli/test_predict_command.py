@@ -9,6 +9,9 @@ from bnpzoo import Corpus
 from bnpzoo.zoo.formats import write_corpus
 from bnpzoo.zoo.inference import sample, save
 from bnpzoo.zoo.models import get
+from samplers import AS_PLAIN_PYTHON
+
+pytestmark = AS_PLAIN_PYTHON
 
 MODELS = {
     "hdsp": get("hdsp", n_topics=4, gamma=1.0, alpha=2.0, eta=0.1),

@@ -9,6 +9,9 @@ from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import ResultsError, sample
 from bnpzoo.zoo.models import get
+from samplers import AS_PLAIN_PYTHON
+
+pytestmark = AS_PLAIN_PYTHON
 
 WORDS = ["ball", "goal", "football", "soccer", "<vote>", "$law$", "congress", "parliament"]
 # words that only one group has are the last two of each four

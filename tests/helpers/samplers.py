@@ -11,6 +11,9 @@ from bnpzoo.zoo.models import get
 IS_PLAIN = bool(numba.config.DISABLE_JIT)
 """Whether kernels are plain Python."""
 
+AS_PLAIN_PYTHON = [pytest.mark.sampler] + [pytest.mark.heavy] * (not IS_PLAIN)
+"""Marks of tests that `make test` runs as plain Python, and `make validate` compiled as well."""
+
 OF_FAMILIES = (
     "lda", "hdp", "hdsp", "labeled_lda", "slda", "gbn", "sparse_transfer", "hpyp", "was",
     "lda/belief-network",
@@ -27,15 +30,14 @@ def of_sampler(stands_for_a_family, *values):
     `make test` runs the others as plain Python, where a few sweeps take no longer, and `make validate` all of
     them compiled.
     """
-    if stands_for_a_family:
-        return pytest.param(*values, marks=pytest.mark.compiled)
-    return pytest.param(*values, marks=[pytest.mark.sampler] + [pytest.mark.heavy] * (not IS_PLAIN))
+    return pytest.param(*values, marks=pytest.mark.compiled if stands_for_a_family else AS_PLAIN_PYTHON)
 
 
 def as_plain_python(test):
-    """Mark a test of many samplers: `make test` runs it as plain Python, `make validate` compiled as well."""
-    marked = pytest.mark.sampler(test)
-    return marked if IS_PLAIN else pytest.mark.heavy(marked)
+    """Mark a test with `AS_PLAIN_PYTHON`."""
+    for mark in AS_PLAIN_PYTHON:
+        test = mark(test)
+    return test
 
 
 def is_of_a_family(model_id, topics="", variant=None):
