@@ -15,9 +15,13 @@ HEADER = "#include <stan/model/model_header.hpp>\n"
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Variables with which PyStan takes this compiler, which keeps the header in `folder`: of some 800 MB."""
-    if "STAN_HEADER_IN" in os.environ:
+    """Variables with which PyStan takes this compiler; the header, of some 800 MB, is kept in `folder`.
+
+    Or in that which the variable ``STAN_HEADER_IN`` names.
+    """
+    if "STAN_COMPILER" in os.environ:  # it is taken already
         return {}
+    folder = Path(os.environ.get("STAN_HEADER_IN", folder))
     folder.mkdir(parents=True, exist_ok=True)
     return {
         "STAN_HEADER_IN": str(folder),

@@ -44,8 +44,11 @@ OF_EVERY_MODEL = ("tests/models/test_models.py", "tests/models/test_quantities.p
 """Files whose tests are named after the models that they are about."""
 
 STAN = "tests/zoo/test_stan.py"
+TWINS = tuple(f"twins and not full and {engine.name}" for engine in engines()[:1])
+"""Tests of the Stan programs, most of them heavy, and those of them that a mutant is put before."""
+
 OF_REFERENCES = re.compile("stan|bridge|references")
-"""Tests of the Stan programs, and names of all files with tests of references."""
+"""Names of all files with tests of references."""
 
 SLACK, LEAST_LIMIT = 6.0, 60.0
 """A trial may take so many times what the right program takes, and at least so many seconds of one core."""
@@ -281,8 +284,9 @@ class PackageModel(Target):
         return package
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Put the copy in the place of the package."""
-        return super().environment(folder) | {"PYTHONPATH": str(folder)}
+        """Put the copy in the place of the package; tests of all copies share one header of Stan's."""
+        header = closure.PACKAGE / ".pytest_cache" / "stan-header"
+        return super().environment(folder) | {"PYTHONPATH": str(folder), "STAN_HEADER_IN": str(header)}
 
     def trials(self) -> list[Trial]:
         """Rungs of all variants, and tests: those that name the module, and those of the model."""
@@ -315,16 +319,18 @@ class PackageModel(Target):
             elif file in OF_EVERY_MODEL:
                 found.append(_pytest(file, chosen, _is_python))
             elif OF_REFERENCES.search(path.name):
-                one = "".join(f" and twins and {engine.name}" for engine in engines()[:1])
-                found.append(_pytest(file, chosen + (one if file == STAN else ""), _is_of_references))
+                own_tests = (
+                    [(f"{chosen} and {one}", "-m", "") for one in TWINS] if file == STAN else [(chosen,)]
+                )
+                found += [_pytest(file, one, _is_of_references, *more) for one, *more in own_tests]
                 found.append(_pytest(file, " and ".join(f"not {name}" for name in MODELS), _names(path)))
             elif not file.startswith(OUTSIDE):
                 found.append(_pytest(file, "", _names(path)))
         return found
 
 
-def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool]) -> Trial:
-    options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no")
+def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str) -> Trial:
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no", *more)
     return Trial(file, ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ())), sees)
 
 

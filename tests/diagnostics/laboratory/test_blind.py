@@ -1,6 +1,8 @@
 """Blind mutants: what can be changed, how it is drawn, and what becomes of it."""
 
 import ast
+import subprocess
+import sys
 from dataclasses import asdict
 
 import pytest
@@ -174,6 +176,17 @@ def test_blocks_of_references_are_put_before_tests_of_no_model():
     sticks = next(site[0] for site in target.sites if site[0].definition == "StickWeights.sample")
     of_no_model = [trial for trial in target.trials() if "not hdp" in " ".join(trial.arguments)]
     assert any(trial.sees(sticks) for trial in of_no_model)
+
+
+@pytest.mark.skipif(not engines(), reason="needs CmdStan or PyStan")
+def test_changes_of_a_stan_program_are_put_before_its_twin(request):
+    """Which is a heavy test for most models."""
+    [trial] = [one for one in PackageModel("shdp").trials() if "twins" in " ".join(one.arguments)]
+    asked = [sys.executable, *trial.arguments, "--collect-only"]
+    found = subprocess.run(asked, cwd=request.config.rootpath, capture_output=True, text=True, check=True)
+    assert {name.partition("[")[2] for name in found.stdout.splitlines() if "::" in name} == {
+        f"{engines()[0].name}-shdp-{form}]" for form in ("fixed", "prior")
+    }
 
 
 def test_names_of_failed_tests_may_have_spaces():
