@@ -28,6 +28,9 @@ from .speed import processor
 
 N_WORDS, N_TOPICS, LENGTH = 90_000, 500, 100
 ALPHA, ETA = 0.1, 0.01
+MASS = 5.0
+"""Of the law of the topics of a document, over all topics together."""
+
 FIXED = {
     "lda": {"n_topics": N_TOPICS, "alpha": ALPHA, "eta": ETA},
     "hdp": {"gamma": 50.0, "alpha": ALPHA * N_TOPICS, "eta": ETA},
@@ -35,8 +38,8 @@ FIXED = {
 VARIANTS = ("sparse", "parallel")
 
 
-def zipf_corpus(n_tokens: int, seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Corpus of documents of `LENGTH` tokens and about five topics, and the topics of its tokens.
+def zipf_corpus(n_tokens: int, seed: int = 0, n_topics: int = N_TOPICS) -> tuple[Any, np.ndarray]:
+    """Corpus of documents of `LENGTH` tokens, and the topics of these, Dirichlet with `MASS`.
 
     Words follow Zipf's law once the first hundred are left out, as stop words are; those of a topic are
     Dirichlet about it.
@@ -45,12 +48,13 @@ def zipf_corpus(n_tokens: int, seed: int = 0) -> tuple[Any, np.ndarray]:
     zipf = 1.0 / np.arange(101, N_WORDS + 101)
     zipf /= zipf.sum()
     n_documents = n_tokens // LENGTH
-    theta = rng.standard_gamma(0.01, (n_documents, N_TOPICS)) + 1e-12
-    running = np.cumsum(theta, axis=1)
-    u = rng.random((n_documents, LENGTH)) * running[:, -1:]
-    z = np.concatenate([np.searchsorted(row, points) for row, points in zip(running, u, strict=True)])
+    urns = rng.integers(n_topics, size=(n_documents, LENGTH), dtype=np.int32)
+    for i in range(1, LENGTH):  # Pólya's urn: one more of a topic for each token that has it
+        again = np.flatnonzero(rng.random(n_documents) >= MASS / (MASS + i))
+        urns[again, i] = urns[again, rng.integers(i, size=again.size)]
+    z = urns.ravel()
     words = np.empty(z.size, np.int32)
-    by_topic = np.split(np.argsort(z, kind="stable"), np.cumsum(np.bincount(z, minlength=N_TOPICS))[:-1])
+    by_topic = np.split(np.argsort(z, kind="stable"), np.cumsum(np.bincount(z, minlength=n_topics))[:-1])
     for tokens in by_topic:
         phi = np.cumsum(rng.standard_gamma(300.0 * zipf))
         words[tokens] = np.searchsorted(phi, rng.random(tokens.size) * phi[-1])
