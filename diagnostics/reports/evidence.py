@@ -175,9 +175,14 @@ def _summary(mutants: Sequence[Record]) -> str:
     if not rows:
         return "None was run."
     dates = sorted(record.date[:10] for record in mutants)
-    alive = [f"{row['mutant']} ({row['model']})" for row in rows if not row["killed"]]
-    told = f"{len(rows) - len(alive)} of {len(rows)} are killed on at least one rung"
-    told += f"; not {', '.join(alive)}" if alive else ""
+    every_rung = BUDGETS["ci"].keys() - {"joint"}  # which does not apply to all
+    passing = [row for row in rows if not row["killed"]]
+    alive = [row for row in passing if row["status"].keys() >= every_rung]
+    told = f"{len(rows) - len(passing)} of {len(rows)} are killed on at least one rung"
+    if len(passing) > len(alive):
+        told += f", {len(passing) - len(alive)} have passed those that they have met, and not met all"
+    if alive:
+        told += f"; passed all: {', '.join(f'{row["mutant"]} ({row["model"]})' for row in alive)}"
     return f"{told}. Dates: {dates[0]} to {dates[-1]}."
 
 

@@ -184,6 +184,22 @@ def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
     assert 'class="mark passed" popovertarget' not in later
 
 
+def test_mutants_that_have_not_met_all_rungs_are_no_survivors(tmp_path, climbed):
+    archive = Archive(tmp_path)
+    rungs = [rung for rung in ladder.BUDGETS["ci"] if rung != "joint"]
+    stale, other = (
+        [
+            dataclasses.replace(validate.judge_case(case, archive), status="passed")
+            for case in validate.mutant_cases("lda", rungs, "sparse")
+            if case.mutant == mutant
+        ]
+        for mutant in ("stale-mass", "own-total-kept")
+    )
+    page = evidence.evidence_page([*stale[:2], *other])
+    told = "0 of 2 are killed on at least one rung, 1 have passed those that they have met, and not met all"
+    assert f"{told}; passed all: own-total-kept (lda)." in page
+
+
 def test_the_evidence_page_when_nothing_is_stored():
     page = evidence.evidence_page([])
     assert "None was run." in page
