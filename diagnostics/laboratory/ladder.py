@@ -59,7 +59,7 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
         "sbc": {"replications": 500, "draws": 63},
         "reference": {"draws": 1500},
     },
-    "long": {"reference": {"draws": 6000}},
+    "long": {"reference": {"draws": 12_000}},
 }
 """Settings of each rung: seconds for ``ci``; minutes for ``full``, the first with references; ``long`` is for
 references on which NUTS mixes slowly, or takes long to adapt."""

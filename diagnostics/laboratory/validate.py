@@ -25,12 +25,8 @@ if TYPE_CHECKING:
 
 type Progress = Callable[[Case, int, int], None]
 
-LONG_REFERENCES = ("gbn", "hpyp")
-"""Models on whose references NUTS needs the budget ``long``.
-
-At ``full`` chains of hpyp have not met (R-hat above 1.05 for three quantities), and three of four of gbn
-have not adapted (a thousand steps a draw).
-"""
+LONG_REFERENCES = ("hpyp",)
+"""Models on whose references NUTS needs the budget ``long``: at ``full`` chains of hpyp have not met."""
 
 STORE = Path("out/validation")
 """Default folder of results."""

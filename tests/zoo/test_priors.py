@@ -1,4 +1,4 @@
-"""Priors of hyperparameters: density, quantiles and draws agree."""
+"""Priors of hyperparameters: density, mean, quantiles and draws agree."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from scipy.stats import kstest
 
 
 @pytest.mark.parametrize("prior", [Gamma(2.0, 3.0), Beta(2.0, 1.5)])
-def test_density_quantile_and_draws(prior):
+def test_density_mean_quantile_and_draws(prior):
+    assert quad(prior.quantile, 0.0, 1.0)[0] == pytest.approx(prior.mean, rel=1e-6)
     probability = np.array([0.1, 0.5, 0.9])
     for p, x in zip(probability, prior.quantile(probability), strict=True):
         assert quad(lambda t: np.exp(prior.log_density(t)), 0.0, x)[0] == pytest.approx(p, abs=1e-8)
