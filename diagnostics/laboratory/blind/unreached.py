@@ -37,7 +37,9 @@ def _runs(module: str, owner: str, method: str, mro: Sequence[type]) -> bool:
 
 
 def is_of_other_states(name: Name, classes: Iterable[str]) -> bool:
-    """Whether a kernel is chosen for a class that is in no state, as states have another one instead.
+    """Whether a function is for a class that is in no state, as states have another one instead.
+
+    A kernel that is chosen for it, or the function that makes one.
 
     Parameters
     ----------
@@ -45,8 +47,11 @@ def is_of_other_states(name: Name, classes: Iterable[str]) -> bool:
     classes : iterable of str
         Names of the classes in the states of all samplers; see `classes_in`.
     """
-    implementations, made = _chosen_by_type()
+    implementations, makers, made = _chosen_by_type()
     own, present = implementations.get(name), set(classes)
+    if name in makers:
+        own = next((one for one in implementations.values() if makers[name] in one.classes), None)
+        own = own and own._replace(classes=frozenset({makers[name]}))
     if own is None or own.classes & (present | made):
         return False
     others = (other for other in implementations.values() if other.declared == own.declared)
@@ -62,9 +67,10 @@ def classes_in(state: Any) -> Iterator[str]:
 
 
 @cache
-def _chosen_by_type() -> tuple[dict[Name, Implementation], set[str]]:
-    """Kernels that are chosen by type, and names of what is called, or made, within kernels."""
+def _chosen_by_type() -> tuple[dict[Name, Implementation], dict[Name, str], set[str]]:
+    """Kernels that are chosen by type, the class that a function returns, and names of what kernels call."""
     implementations: dict[Name, Implementation] = {}
+    makers: dict[Name, str] = {}
     made: set[str] = set()
     for path in sorted((closure.PACKAGE / "kernels").rglob("*.py")):
         module = ".".join(path.relative_to(closure.PACKAGE).with_suffix("").parts)
@@ -80,6 +86,8 @@ def _chosen_by_type() -> tuple[dict[Name, Implementation], set[str]]:
                     case ast.Name(id=decorated) if decorated in COMPILED:
                         calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
                         made |= {called.id for called in calls if isinstance(called, ast.Name)}
+            if isinstance(function.returns, ast.Name):
+                makers[Name(module, function.name)] = function.returns.id
             if declared:
                 implementations[Name(module, function.name)] = Implementation(declared, frozenset(classes))
-    return implementations, made
+    return implementations, makers, made

@@ -62,6 +62,12 @@ def test_kernels_for_the_states_of_other_models_are_left_alone(model, runs, neve
     assert not any(name.endswith(f"_{never}") for name in found)
 
 
+def test_what_makes_the_states_of_other_models_is_left_alone():
+    made = Name("kernels.belief_network.topics", "belief_topics")
+    assert made not in PackageModel("pfa").definitions
+    assert made in PackageModel("pfa", topics="belief-network").definitions
+
+
 def test_kernels_for_what_is_made_on_the_way_are_not():
     found = PackageModel("hpyp").definitions
     assert Name("kernels.pitman_yor.explicit", "_serve_later") in found  # of a KnownBase, which a sweep makes
