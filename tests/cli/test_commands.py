@@ -226,6 +226,7 @@ def test_a_corpus_that_holds_nothing_out_is_fitted_whole(run, corpus, tmp_path):
     assert "expected at least one token to score, found none" in asked.stderr
 
 
+@as_plain_python
 def test_groups_may_be_told_by_a_covariate(run, corpus_file, tmp_path):
     out = tmp_path / "fit.nc"
     quick = ("--set", "n_topics=2", "--tune", 1, "--draws", 2, "--chains", 1, "--out", out)

@@ -15,7 +15,9 @@ from bnpzoo.diagnostics.experiments import (
     weight_agnostic,
 )
 from bnpzoo.zoo.formats import from_texts
-from samplers import as_plain_python
+from samplers import AS_PLAIN_PYTHON
+
+pytestmark = AS_PLAIN_PYTHON
 
 NAMES = [command.name for command in experiment.registered_commands]
 
@@ -34,7 +36,6 @@ def tiny(monkeypatch):
     )
 
 
-@as_plain_python
 def test_numbers_and_figure_are_written(run, tiny, tmp_path):
     arguments = ("experiment", "transfer-continuum", "--replicates", 1, "--jobs", 1, "--out", tmp_path / "r")
     result = run(*arguments)
@@ -89,7 +90,6 @@ def test_differential_topic_models_are_compared(run, monkeypatch, tmp_path, corp
     assert run("experiment", "differential-classes", corpus_file, "--groups", "age").exit_code == 2
 
 
-@as_plain_python
 def test_topics_of_sentences_are_compared(run, monkeypatch, tmp_path):
     monkeypatch.setattr(weight_agnostic, "SMALL", weight_agnostic.ParticleSampling(2, 2, 1, particles=2))
     few = partial(weight_agnostic.WeightAgnosticExperiment, methods=("lda",), most_documents=9)
@@ -115,7 +115,6 @@ def test_scales_that_were_simulated_are_recovered(run, monkeypatch, tmp_path):
     assert (tmp_path / "r" / "scaling-synthetic.png").exists()
 
 
-@as_plain_python
 def test_topics_under_a_belief_network_are_compared(run, monkeypatch, tmp_path, corpus_file):
     monkeypatch.setattr(belief_network, "SMALL", runner.Sampling(2, 2, 1))
     arguments = ("--n-topics", 2, "--replicates", 1, "--jobs", 1, "--out", tmp_path / "r", "--json")

@@ -13,6 +13,7 @@ from bnpzoo.diagnostics.experiments.runner import Cell, Sampling, run_experiment
 from bnpzoo.zoo.contract import FrozenTopics
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.formats import write_corpus
+from samplers import as_plain_python
 
 TINY = Sampling(tune=3, draws=2)
 
@@ -73,6 +74,7 @@ def test_words_are_taken_out(differences):
     assert {*differences(found, corpus)} == changed
 
 
+@as_plain_python
 def test_every_method_has_a_perplexity(path, tmp_path):
     experiment = PerplexityExperiment(TINY, corpus=path, groups="label", topic_counts=(2,), replicates=1)
     results = run_experiment(experiment, tmp_path)
