@@ -50,8 +50,8 @@ def is_of_other_states(name: Name, classes: Iterable[str]) -> bool:
     implementations, makers, made = _chosen_by_type()
     own, present = implementations.get(name), set(classes)
     if name in makers:
-        own = next((one for one in implementations.values() if makers[name] in one.classes), None)
-        own = own and own._replace(classes=frozenset({makers[name]}))
+        chosen_for = (one for one in implementations.values() if makers[name] in one.classes)
+        own = next((one._replace(classes=frozenset({makers[name]})) for one in chosen_for), None)
     if own is None or own.classes & (present | made):
         return False
     others = (other for other in implementations.values() if other.declared == own.declared)
