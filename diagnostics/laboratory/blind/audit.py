@@ -40,6 +40,9 @@ NO_TESTS, STOPPED = 5, -1
 ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert)")
 """How pytest tells of a test that failed, and did not crash."""
 
+FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\",:\[\]]+/)+")
+"""Folders of absolute paths, which say where an audit was made; what it leaves behind is read elsewhere."""
+
 DEAREST, LONGEST = 100.0, 900.0
 """Tests and rungs that take more seconds of one core with the right program are left out."""
 
@@ -303,7 +306,7 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
             status, killer = ("killed" if is_judged else "crashed"), (rung if is_verdict else trial.name)
             break
         passed.append(trial.name)
-    outcome = Outcome(mutation, status, killer, how, passed, round(seconds, 1))
+    outcome = Outcome(mutation, status, killer, without_folders(how), passed, round(seconds, 1))
     shelf.put(repr(mutation), asdict(outcome))
     return outcome
 
@@ -367,6 +370,11 @@ def _run(target: Target, trial: Trial, mutation: Mutation | None, limit: float) 
             return Ended(STOPPED, [f"stopped after {seconds:.0f} s"], seconds)
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     return Ended(process.returncode, [line[:300] for line in lines if line.strip()][-20:], seconds)
+
+
+def without_folders(line: str) -> str:
+    """Return a line with the last name of each absolute path that is in it."""
+    return FOLDERS.sub("", line)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

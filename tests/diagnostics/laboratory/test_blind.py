@@ -6,9 +6,10 @@ import sys
 from dataclasses import asdict
 
 import pytest
+from bnpzoo.diagnostics.laboratory.archive import Books
 from bnpzoo.diagnostics.laboratory.blind import audit as blind
 from bnpzoo.diagnostics.laboratory.blind import targets
-from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit, draw, failed_tests
+from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit, draw, failed_tests, without_folders
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
 from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, OwnSampler, PackageModel
@@ -198,6 +199,19 @@ def test_changes_of_a_stan_program_are_put_before_its_twin(request):
 def test_names_of_failed_tests_may_have_spaces():
     said = ["FAILED a.py::test[lda with an alpha - AssertionError: x - y", "FAILED a.py::test[b]", "1 failed"]
     assert failed_tests(said) == ["a.py::test[lda with an alpha", "a.py::test[b]"]
+
+
+def test_what_is_told_names_no_folders_of_the_machine():
+    said = "FAILED tests/a.py::test[pfa/limited] - Error: Command '['/one/two/python', '-c', '/one/b.py:3']"
+    told = "FAILED tests/a.py::test[pfa/limited] - Error: Command '['python', '-c', 'b.py:3']"
+    assert without_folders(said) == told
+    assert without_folders("1 / 2, and a/b") == "1 / 2, and a/b"
+
+
+def test_the_books_name_no_folders_of_a_machine():
+    audits = [Audit.read(path) for path in Books().folder.glob("*.audit")]
+    told = [outcome.how for one in audits for outcome in one.outcomes]
+    assert told == [without_folders(how) for how in told]
 
 
 def test_reasons_are_of_mutants_that_there_are():
