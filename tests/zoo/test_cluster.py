@@ -10,6 +10,8 @@ import pytest
 from bnpzoo import Corpus, get, load, sample
 from bnpzoo.zoo.inference import ClusterError, check_address, cluster, cluster_at, remote, stream
 
+from tests.helpers.signals import send_until_heard
+
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
@@ -137,7 +139,7 @@ def test_a_run_that_was_stopped_is_resumed_in_threads_and_back(tmp_path, corpus,
     def stop_at(sweep):
         def progress(chain, done, total, note=""):
             if done >= sweep:
-                os.kill(os.getpid(), signal.SIGINT)
+                send_until_heard(signal.SIGINT)
 
         return progress
 

@@ -16,6 +16,8 @@ from bnpzoo.zoo.inference import load, nuts
 from bnpzoo.zoo.inference.interrupt import SIGNALS, held_signals
 from typer.testing import CliRunner
 
+from tests.helpers.signals import send_until_heard
+
 MODEL = get("lda", n_topics=2)
 CORPUS = MODEL.simulate(Design(np.full(4, 5), 4), np.random.default_rng(0)).corpus
 SETTINGS = {"chains": 2, "tune": 10, "draws": 20, "seed": 1}
@@ -42,8 +44,7 @@ def at(sweep, number, times=1):
     def report(chain, done, total, note=""):
         if chain == 0 and done >= sweep and not report.sent:
             report.sent = True
-            send(number, times)
-            time.sleep(0.3)
+            send_until_heard(number, times)
 
     report.sent = False
     return report

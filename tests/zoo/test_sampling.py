@@ -1,12 +1,10 @@
 """`sample`: the same bits in any number of threads, after Ctrl-C and after kill -9; results as trees."""
 
 import inspect
-import os
 import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +24,8 @@ from bnpzoo.zoo.inference import (
     save,
 )
 from bnpzoo.zoo.inference.convergence import LOCAL
+
+from tests.helpers.signals import send_until_heard
 
 pytestmark = pytest.mark.compiled  # chains are threads, beside one another only where kernels are compiled
 
@@ -100,8 +100,7 @@ def test_paranoid_mode_changes_nothing(subject, tree):
 def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
     def interrupt(number, done, total, note=""):
         if number == 1 and done == 40:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.5)
+            send_until_heard(signal.SIGINT)
 
     part = sample(*subject, **SETTINGS, progress=interrupt, checkpoint=tmp_path / "run", workers=1)
     assert part.attrs["interrupted"] == 1
@@ -119,8 +118,7 @@ def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
 def test_ctrl_c_ends_a_run_that_has_no_end(subject):
     def interrupt(number, done, total, note=""):
         if number == 1 and done == 200:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.5)
+            send_until_heard(signal.SIGINT)
 
     part = sample(*subject, **SETTINGS, within=600.0, progress=interrupt)
     assert part.attrs["interrupted"] == 1
@@ -163,8 +161,7 @@ def test_kill_and_resume_gives_the_same_bits(subject, tree, tmp_path):
 def test_interrupt_before_the_first_draw_goes_on(subject):
     def interrupt(number, done, total, note=""):
         if number == 0 and done == 1:
-            os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.5)
+            send_until_heard(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         sample(*subject, **SETTINGS, progress=interrupt)

@@ -1,6 +1,5 @@
 """Draws on disk: those of `sample` to the last bit, whatever ends the run, in memory that does not grow."""
 
-import os
 import shutil
 import signal
 import subprocess
@@ -13,6 +12,8 @@ from bnpzoo.zoo.inference import ResultsError, load, sample, stream
 from bnpzoo.zoo.inference import store as stores
 from bnpzoo.zoo.inference.checkpoint import CheckpointError
 from bnpzoo.zoo.inference.streamed import DRAWS
+
+from tests.helpers.signals import send_until_heard
 
 pytest.importorskip("zarr")
 
@@ -60,12 +61,12 @@ def test_the_draws_of_sample(tmp_path, model, corpus, at_once, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a.zarr"]
 
 
-def stopped_after(sweep, how):
-    """Report that ends the process, or asks it to stop, when chain 1 is there."""
+def stopped_after(sweep):
+    """Report that asks the run to stop when chain 1 is there."""
 
     def report(chain, done, total, note):
         if chain == 1 and done == sweep:
-            os.kill(os.getpid(), how)
+            send_until_heard(signal.SIGINT)
 
     return report
 
@@ -74,7 +75,7 @@ def test_interrupted_and_resumed(tmp_path, model, corpus):
     expected = sample(model, corpus, **RUN)
     saved = tmp_path / "saved"
     options = RUN | {"checkpoint": saved, "workers": 1}
-    stop = stopped_after(7 + 11, signal.SIGINT)
+    stop = stopped_after(7 + 11)
     assert not stream(tmp_path / "a.zarr", model, corpus, **options, progress=stop)
     cut = load(tmp_path / "a.zarr")
     assert cut.attrs["interrupted"] == 1
@@ -86,7 +87,7 @@ def test_interrupted_and_resumed(tmp_path, model, corpus):
 
 
 def test_stopped_before_the_first_draw(tmp_path, corpus):
-    model, stop = bnpzoo.get("lda", n_topics=3), stopped_after(2, signal.SIGINT)
+    model, stop = bnpzoo.get("lda", n_topics=3), stopped_after(2)
     with pytest.raises(KeyboardInterrupt, match="before the first draw; nothing was kept"):
         stream(tmp_path / "a.zarr", model, corpus, **RUN, workers=1, progress=stop)
     assert list(tmp_path.iterdir()) == []
