@@ -35,12 +35,12 @@ spec.loader.exec_module(module)
 job = json.load(open(sys.argv[2]))
 found = [
     {
-        "log_density": [module.log_prob(data, point, True) for point in job["points"]],
-        "gradient": [module.log_prob_grad(data, point, True) for point in job["points"]],
+        "log_density": [module.log_prob(data, point, True) for point in points],
+        "gradient": [module.log_prob_grad(data, point, True) for point in points],
         "names": module.constrained_param_names(data),
-        "values": [module.write_array(data, point, True, True) for point in job["points"]],
+        "values": [module.write_array(data, point, True, True) for point in points],
     }
-    for data in job["data"]
+    for data, points in job
 ]
 json.dump(found, open(sys.argv[3], "w"))
 """
@@ -113,6 +113,14 @@ def model_of(name, purpose):
     )
 
 
+def partly_sampled(name):
+    """Models with some hyperparameters sampled, others fixed; any two of them differ in some model."""
+    sampled, fixed = (model_of(name, purpose) for purpose in ("prior", "fixed"))
+    values = list(fixed.hyperparameters().items())
+    for bit in range((len(values) - 1).bit_length()):
+        yield sampled.replaced(**{key: value for i, (key, value) in enumerate(values) if i >> bit & 1})
+
+
 def references_of(model, corpus, truncation):
     """NumPyro programs of a model and the data of the same Stan programs, one pair for each of its forms."""
     if model.card.id != "sparse_transfer":
@@ -166,6 +174,15 @@ def flat(values, order):
     return np.concatenate([np.reshape(values[site], (len(values[site]), -1)) for site in order], 1)
 
 
+def laid_out(points):
+    """Points as rows of numbers."""
+    return flat({site: np.stack([point[site] for point in points]) for site in points[0]}, points[0])
+
+
+def jsonable(data):
+    return {key: np.asarray(value).tolist() for key, value in data.items()}
+
+
 class Evaluated(NamedTuple):
     """A program at unconstrained points.
 
@@ -193,11 +210,12 @@ def by_numpyro(program, points):
     )
 
 
-def by_stan(engine, program, data, points, folder):
-    """Evaluate a program on each set of data."""
+def by_stan(engine, program, jobs, folder):
+    """Evaluate a program on each set of data, at points of its own."""
+    jobs = [(jsonable(data), laid_out(points).tolist()) for data, points in jobs]
     compiled = engine.compile(program)
     if isinstance(engine, PyStan):
-        (folder / "job.json").write_text(json.dumps({"data": data, "points": points}))
+        (folder / "job.json").write_text(json.dumps(jobs))
         script = [sys.executable, "-c", EVALUATE, compiled, folder / "job.json", folder / "out.json"]
         subprocess.run(script, check=True, capture_output=True)
         return [
@@ -218,7 +236,7 @@ def by_stan(engine, program, data, points, folder):
         lines = [line for line in (folder / "out.csv").read_text().splitlines() if line[:1] not in ("#", "")]
         return [float(x) for x in lines[1].split(",")]
 
-    rows = [np.array([at(given, point) for point in points]) for given in data]
+    rows = [np.array([at(data, point) for point in points]) for data, points in jobs]
     return [Evaluated(row[:, 0], row[:, 1:], {}) for row in rows]
 
 
@@ -282,32 +300,52 @@ def test_twins_have_one_density_and_save_the_same(
     name, engine, purpose, which, n_points, tmp_path, record_property
 ):
     """Log densities differ by a constant; their gradients, and what is saved of a draw, not at all."""
-    model, truncation = model_of(name, purpose), TRUNCATIONS[which]
-    corpus = replace(CORPORA[which], associations=associations_of(CORPORA[which]))
-    programs, data = zip(*references_of(model, corpus, truncation), strict=True)
-    with jax.enable_x64(True):
-        points = points_of(programs[0], blocks_of(model), n_points)
-        ours = [by_numpyro(program, points) for program in programs]
-    data = [{key: np.asarray(value).tolist() for key, value in d.items()} for d in data]
-    places = flat({k: np.stack([p[k] for p in points]) for k in points[0]}, points[0]).tolist()
-    theirs = by_stan(engine, text_of(model), data, places, tmp_path)
-    for one, other in zip(theirs, ours, strict=True):
-        assert np.isfinite(other.log_density).all()
-        np.testing.assert_allclose(
-            np.diff(one.log_density), np.diff(other.log_density), rtol=1e-10, atol=1e-8
-        )
-        np.testing.assert_allclose(one.gradient, other.gradient, rtol=1e-8, atol=1e-8)
-        for key in one.quantities.keys() & {*model.reference.parameters}:
-            expected = np.reshape(other.quantities[key], one.quantities[key].shape)
-            np.testing.assert_allclose(one.quantities[key], expected, rtol=1e-8, atol=1e-300, err_msg=key)
-    if isinstance(engine, PyStan):
-        assert all(one.quantities.keys() >= {*model.reference.parameters} for one in theirs)
+    model = model_of(name, purpose)
+    theirs, ours = evaluated(engine, [model], which, n_points, tmp_path)
+    assert_twins(engine, theirs, ours, model.reference.parameters)
     for key, value in differences(theirs, ours).items():
         record_property(key, value)
     record_property("program", name)
     record_property("points", n_points)
     changes = np.array([np.diff(x.log_density) for x in ours])
     assert np.unique(changes, axis=0).shape == changes.shape  # no form stands in for another
+
+
+@on_programs(PROGRAMS)
+def test_twins_where_some_hyperparameters_are_fixed(name, engine, tmp_path):
+    """None is laid out, given a prior or taken as fixed because another is."""
+    models = list(partly_sampled(name))
+    if models:
+        theirs, ours = evaluated(engine, models, 0, 5, tmp_path)
+        assert_twins(engine, theirs, ours, models[0].reference.parameters)
+
+
+def evaluated(engine, models, which, n_points, folder):
+    """All forms of models of one Stan program, on one corpus, by Stan and by NumPyro."""
+    corpus = replace(CORPORA[which], associations=associations_of(CORPORA[which]))
+    jobs, ours = [], []
+    with jax.enable_x64(True):
+        for model in models:
+            programs, data = zip(*references_of(model, corpus, TRUNCATIONS[which]), strict=True)
+            points = points_of(programs[0], blocks_of(model), n_points)
+            jobs += [(given, points) for given in data]
+            ours += [by_numpyro(program, points) for program in programs]
+    return by_stan(engine, text_of(models[0]), jobs, folder), ours
+
+
+def assert_twins(engine, theirs, ours, parameters):
+    """Whether densities differ by a constant, gradients and what is saved of `parameters` not at all."""
+    for one, other in zip(theirs, ours, strict=True):
+        assert np.isfinite(other.log_density).all()
+        np.testing.assert_allclose(
+            np.diff(one.log_density), np.diff(other.log_density), rtol=1e-10, atol=1e-8
+        )
+        np.testing.assert_allclose(one.gradient, other.gradient, rtol=1e-8, atol=1e-8)
+        for key in one.quantities.keys() & {*parameters}:
+            expected = np.reshape(other.quantities[key], one.quantities[key].shape)
+            np.testing.assert_allclose(one.quantities[key], expected, rtol=1e-8, atol=1e-300, err_msg=key)
+    if isinstance(engine, PyStan):
+        assert all(one.quantities.keys() >= {*parameters} for one in theirs)
 
 
 @pytest.mark.parametrize("name", TRANSLATED)
@@ -333,9 +371,7 @@ def test_three_layers_have_one_density_and_near_gradients(name, engine, tmp_path
     with jax.enable_x64(True):
         points = points_of(program, blocks_of(model), 10)
         ours = by_numpyro(program, points)
-    places = flat({k: np.stack([p[k] for p in points]) for k in points[0]}, points[0]).tolist()
-    data = {key: np.asarray(value).tolist() for key, value in data.items()}
-    (theirs,) = by_stan(engine, text_of(model), [data], places, tmp_path)
+    (theirs,) = by_stan(engine, text_of(model), [(data, points)], tmp_path)
     changes = np.diff(theirs.log_density), np.diff(ours.log_density)
     np.testing.assert_allclose(*changes, rtol=1e-10, atol=1e-8)
     np.testing.assert_allclose(theirs.gradient[:7], ours.gradient[:7], rtol=1e-8, atol=1e-8)
