@@ -12,7 +12,7 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import beta as beta_law
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def micro() -> Corpus:
     """Six tokens in two tasks, one document each of three tokens and a shared one of two words."""
     return Corpus(

@@ -1,5 +1,7 @@
 """The NumPyro references: their blocks, their posterior on a micro corpus, and their back end."""
 
+from functools import cache
+
 import bnpzoo
 import jax
 import jax.numpy as jnp
@@ -32,8 +34,9 @@ def double():
 
 
 @pytest.fixture(scope="module")
-def runs():
-    return {}
+def run_of(micro):
+    """NUTS by a model's name, each once."""
+    return cache(lambda name: nuts.run(make(name), micro, 2, 2, 500, 1000, 1))
 
 
 @pytest.mark.parametrize("gamma", [0.6, 1.0, 2.5])
@@ -93,22 +96,21 @@ def test_log_dirichlet_survives_shapes_that_underflow(double):
 
 
 @pytest.mark.parametrize("name", FIXED)
-def test_posterior_equals_enumeration(name, micro, deviations, runs):
-    runs[name] = nuts.run(make(name), micro, 2, 2, 500, 1000, 1)
-    found = deviations(name, runs[name]["draws"], **FIXED[name])
+def test_posterior_equals_enumeration(name, deviations, run_of):
+    found = deviations(name, run_of(name)["draws"], **FIXED[name])
     assert np.abs(found).max() < ALARM
 
 
 @pytest.mark.parametrize("name", FIXED)
 @pytest.mark.parametrize("change", [{"alpha": 3.0}, {"eta": 0.1}])
-def test_enumeration_rejects_another_model(name, change, deviations, runs):
-    found = deviations(name, runs[name]["draws"], **FIXED[name] | change)
+def test_enumeration_rejects_another_model(name, change, deviations, run_of):
+    found = deviations(name, run_of(name)["draws"], **FIXED[name] | change)
     assert np.abs(found).max() > ALARM
 
 
 @pytest.mark.parametrize("name", FIXED)
-def test_sites_have_the_shapes_and_sums_they_promise(name, micro, runs):
-    draws = runs[name]["draws"]
+def test_sites_have_the_shapes_and_sums_they_promise(name, run_of):
+    draws = run_of(name)["draws"]
     assert set(draws) == set(make(name).reference.parameters)
     sizes = {"theta": (3, 2), "phi": (2, 3), "root": (2,), "tasks": (2, 2)}
     for site, shape in sizes.items():
@@ -119,9 +121,9 @@ def test_sites_have_the_shapes_and_sums_they_promise(name, micro, runs):
     assert draws["alpha"].shape == (2, 1000, *{"lda": (1,), "hdp": (), "mt_hdp": (2,)}[name])
 
 
-def test_run_repeats_to_the_last_bit_and_leaves_jax_in_single_precision(micro, runs):
+def test_run_repeats_to_the_last_bit_and_leaves_jax_in_single_precision(micro, run_of):
     again = nuts.run(make("lda"), micro, 2, 2, 500, 1000, 1)
-    assert all((again["draws"][name] == runs["lda"]["draws"][name]).all() for name in again["draws"])
+    assert all((again["draws"][name] == run_of("lda")["draws"][name]).all() for name in again["draws"])
     assert jnp.ones(1).dtype == jnp.float32
 
 
