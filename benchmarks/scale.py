@@ -18,8 +18,9 @@ from unittest.mock import patch
 
 import bnpzoo
 import numpy as np
+from bnpzoo.kernels.lda import parallel
 from bnpzoo.kernels.toolbox import blocked
-from bnpzoo.kernels.toolbox.sweeps import finish_sweep
+from bnpzoo.kernels.toolbox.sides import State
 from bnpzoo.kernels.toolbox.threads import threads_a_sweep
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference.convergence import ess, rhat
@@ -119,26 +120,48 @@ def model(n_tokens: int, sweeps: int) -> None:
         print(f"{n_blocks} blocks: {n_tokens / whole / 1e6:.2f} million tokens per CPU-second")
         for name, priors in {"fixed": (0.0, 0.0), "sampled": (1.0, 1.0)}.items():
             serial = serial_seconds(chain, np.array(priors))
-            in_cells = whole - serial_seconds(chain, np.zeros(2))
+            in_parts = whole - serial_seconds(chain, np.zeros(2)) + tally_seconds(chain) * priors[0]
             gains = [
-                (serial + in_cells) / (serial + in_cells * longest(sizes, n) / n_tokens)
+                (serial + in_parts) / (serial + in_parts * longest(sizes, n) / n_tokens)
                 for n in (2, 4, 8, 16)[: 2 + n_blocks // 8]
             ]
             print(
-                f"  hyperparameters {name}: serial {serial:.3f} s of {whole:.2f}; predicted",
+                f"  hyperparameters {name}: serial {serial:.3f} s of {serial + in_parts:.2f}; predicted",
                 *np.round(gains, 2),
             )
     print(conditions())
 
 
 def serial_seconds(chain: Sweeper, prior: np.ndarray) -> float:
-    """CPU seconds of what is not in cells, with hyperparameters under `prior`."""
+    """CPU seconds of what is neither in cells nor tallied in parts, with hyperparameters under `prior`."""
     tokens, documents, topics, scratch = chain.state
     sides = documents._replace(alpha_prior=prior), topics._replace(eta_prior=prior)
+    found = iter(tallies(chain))
+    with patch.object(parallel, "tally_in_threads", lambda *of: next(found)):
+        started = time.process_time()
+        for _ in range(len(topics.share)):
+            blocked.draw_shares(chain.rng, topics)
+        parallel.move_hyperparameters(chain.rng, State(tokens, *sides, scratch))
+        return time.process_time() - started
+
+
+def tallies(chain: Sweeper) -> list[np.ndarray]:
+    """Return what alpha and eta look at, in this order."""
+    tokens, documents, topics, _ = chain.state
+    n_topics, cells = documents.prior.shape[1], topics.cells
+    return [
+        parallel.tally_in_threads(
+            lambda *part: parallel.tally_documents(tokens, n_topics, *part), cells.document_ptr
+        ),
+        parallel.tally_in_threads(lambda *part: parallel.tally_words(topics, *part), cells.word_ptr),
+    ]
+
+
+def tally_seconds(chain: Sweeper) -> float:
+    """CPU seconds of the tallies, in one thread."""
+    tallies(chain)
     started = time.process_time()
-    for _ in range(len(topics.share)):
-        blocked.draw_shares(chain.rng, topics)
-    finish_sweep(chain.rng, tokens, *sides, scratch)
+    tallies(chain)
     return time.process_time() - started
 
 

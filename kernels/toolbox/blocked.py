@@ -21,18 +21,15 @@ drawn (Magnusson et al. 2018; Terenin et al. 2020). Each cell has a generator of
 """
 
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .dirichlet import DirichletTopics, counted, move_in_list
 from .jit import borrowing_kernel, kernel
 from .random import dirichlet
-from .sides import Tokens, check_side, finish_pass, join_document, move_topics
-from .sides import scratch as empty_scratch
-from .smoothing import update_smoothing
-from .sweeps import finish_sweep
-from .threads import in_threads, parts_of
+from .sides import Tokens, check_side, join_document
+from .threads import parts_of
 from .token_pass import RECOUNT_AFTER, find_in_smooth_part
 
 FEWEST_BLOCKS, MOST_BLOCKS = 2, 16
@@ -275,33 +272,6 @@ def cell_pass(rng, tokens, documents, topics, scratch, shard, block):
 def diagonals(n_blocks: int) -> list[list[tuple[int, int]]]:
     """Shard and block of all cells, in groups of cells that have neither in common."""
     return [[(s, (s + shift) % n_blocks) for s in range(n_blocks)] for shift in range(n_blocks)]
-
-
-def blocked_sweep(rng: np.random.Generator, state: Any) -> bool:
-    """One sweep: shares and tokens, then the moves of both sides. Mutates `state`; gets through."""
-    tokens, documents, topics, scratch = state
-    n_blocks, n_topics = topics.share.shape
-
-    def sweep_cell(seed: int, cell: tuple[int, int]) -> None:
-        own = np.random.Generator(np.random.PCG64(seed))
-        cell_pass(own, tokens, documents, topics, empty_scratch(n_topics + 1), *cell)
-
-    for diagonal in diagonals(n_blocks):
-        draw_shares(rng, topics)
-        in_threads(sweep_cell, rng.integers(2**63, size=n_blocks).tolist(), diagonal)
-    topics.total[:] = topics.block_total.sum(axis=0)
-    finish_sweep(rng, tokens, documents, topics, scratch)
-    return True
-
-
-@finish_pass.implement(BlockedTopics)
-def _finish_pass(rng, topics):
-    pass
-
-
-@move_topics.implement(BlockedTopics)
-def _move_topics(rng, topics):
-    update_smoothing(rng, topics, topics.n_listed.size)
 
 
 def cells_of(tokens: Tokens, word_ptr: np.ndarray, n_blocks: int) -> Cells:

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.kernels.buffet import focused, weights
+from bnpzoo.kernels.lda import parallel
 from bnpzoo.kernels.toolbox import random, smoothing
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln
 
-focused, weights, random, smoothing = map(load_room(PLAIN_PYTHON), (focused, weights, random, smoothing))
+focused, weights, parallel, random, smoothing = map(
+    load_room(PLAIN_PYTHON), (focused, weights, parallel, random, smoothing)
+)
 
 
 def check(target, direct, at):
@@ -38,6 +41,26 @@ def test_smoothing():
 
     check(target, direct, [-12.0, -3.0, 0.0, 2.5, 6.0])
     assert random.log_density(target, -800.0) == -math.inf  # eta underflows
+
+
+def test_alpha_of_all_topics():
+    counts, prior = np.array([[3, 0, 1], [0, 0, 7], [2, 2, 0], [0, 0, 0]]), np.array([1.5, 0.4])
+    length, n_documents = np.unique(counts.sum(axis=1)[:3], return_counts=True)
+    size, how_often = np.unique(counts[counts > 0], return_counts=True)
+    target = parallel.LogAlpha(length, n_documents, size, how_often, 3.0, prior)
+
+    def direct(x):
+        alpha = math.exp(x)
+        out = stats.gamma.logpdf(alpha, 1.5, scale=1 / 0.4) + x
+        for row in counts:
+            seen = np.zeros(3)
+            for k in np.repeat(np.arange(3), row):
+                out += math.log((alpha + seen[k]) / (3 * alpha + seen.sum()))
+                seen[k] += 1
+        return out
+
+    check(target, direct, [-12.0, -3.0, 0.0, 2.5, 6.0])
+    assert random.log_density(target, -800.0) == -math.inf  # alpha underflows
 
 
 @pytest.mark.parametrize("rest", [0.0, 0.8])

@@ -15,8 +15,12 @@ def _seeded(name: str, find: str, replace: str, about: str) -> Mutant:
     return Mutant(f"seeded-{name}", (Seeded,), Change("lda/seeded.py", find, replace), about)
 
 
-def _blocked(name: str, find: str, replace: str, about: str) -> Mutant:
-    return Mutant(f"blocked-{name}", (Lda,), Change("toolbox/blocked.py", find, replace), about, "parallel")
+def _blocked(name: str, find: str, replace: str, about: str, file: str = "toolbox/blocked.py") -> Mutant:
+    return Mutant(f"blocked-{name}", (Lda,), Change(file, find, replace), about, "parallel")
+
+
+def _parallel(name: str, find: str, replace: str, about: str) -> Mutant:
+    return _blocked(name, find, replace, about, "lda/parallel.py")
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -151,7 +155,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "out[k] = topics.seed_tokens[0]",
         "the smoothing is drawn as if each topic had a single seed",
     ),
-    _blocked(
+    _parallel(
         "shares-stale",
         "        draw_shares(rng, topics)\n",
         "        if np.ptp(topics.share) == 0.0:\n            draw_shares(rng, topics)\n",
@@ -230,10 +234,40 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         "the level of a topic that a token has left is not raised",
     ),
-    _blocked(
+    _parallel(
         "eta-of-blocks",
-        "    update_smoothing(rng, topics, topics.n_listed.size)",
-        "    update_smoothing(rng, topics, topics.share.shape[0])",
+        "tally, topics.n_listed.size, topics.eta_prior",
+        "tally, topics.share.shape[0], topics.eta_prior",
         "eta is drawn as if there were as many words as blocks",
+    ),
+    _parallel(
+        "tally-of-a-part",
+        "        out[: one.size] += one\n",
+        "        out[: one.size] = one\n",
+        "alpha and eta are drawn given the tally of the last part alone, where that has an entry",
+    ),
+    _parallel(
+        "alpha-of-one-topic",
+        "mass = target.n_topics * alpha",
+        "mass = alpha",
+        "alpha is drawn as if there were a single topic",
+    ),
+    _parallel(
+        "alpha-without-lengths",
+        "out += target.n_documents[j] * (",
+        "out += (",
+        "alpha is drawn given one document of each length",
+    ),
+    _parallel(
+        "alpha-of-tables",
+        "tally[count[k]] += 1\n                count",
+        "tally[1] += 1\n                count",
+        "alpha is drawn as if each topic of a document had a single token",
+    ),
+    _parallel(
+        "alpha-without-jacobian",
+        "out = target.prior[0] * x - target.prior[1] * alpha",
+        "out = (target.prior[0] - 1.0) * x - target.prior[1] * alpha",
+        "alpha is drawn on the scale of its logarithm without the Jacobian",
     ),
 )

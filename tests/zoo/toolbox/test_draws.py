@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from bnpzoo.zoo.toolbox.draws import draw_dirichlet, log_gamma
-from scipy.stats import beta, kstest, loggamma
+from bnpzoo.zoo.toolbox.draws import draw_categorical, draw_dirichlet, draw_words, log_gamma
+from scipy.stats import beta, betabinom, chisquare, kstest, loggamma
 
 FALSE_ALARM_RATE = 1e-5
 
@@ -28,3 +28,33 @@ def test_shapes_that_underflow_have_a_share_and_zero_has_none():
     assert drawn[1] == 0.0
     assert sorted(drawn) == [0.0, 0.0, 1.0]
     assert draw_dirichlet(np.array([0.0, 1e-3]), np.random.default_rng(0)).tolist() == [0.0, 1.0]
+
+
+class AlmostOne:
+    """Generator whose uniform variates are all the largest below one."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def __getattr__(self, name):
+        return getattr(self.rng, name)
+
+    def random(self, size):
+        return np.full(size, np.nextafter(1.0, 0.0))
+
+
+def test_there_is_a_word_and_a_column_where_probabilities_add_up_to_less_than_one():
+    words = draw_words(np.arange(300), 300, 40, 0.5, AlmostOne())
+    assert words.max() == 39
+    weights = np.tile([0.1, 0.2, 0.7], (2, 1))
+    assert draw_categorical(weights, AlmostOne()).tolist() == [2, 2]
+
+
+def test_words_are_drawn_from_topics():
+    """In one topic of two words, of ten tokens, the first has a Pólya law."""
+    rng = np.random.default_rng(0)
+    found = np.array([np.sum(draw_words(np.zeros(10, int), 1, 2, 0.5, rng) == 0) for _ in range(2000)])
+    expected = betabinom(10, 0.5, 0.5).pmf(np.arange(11)) * found.size
+    assert chisquare(np.bincount(found, minlength=11), expected).pvalue > FALSE_ALARM_RATE
+    wrong = betabinom(10, 0.8, 0.8).pmf(np.arange(11)) * found.size
+    assert chisquare(np.bincount(found, minlength=11), wrong).pvalue < FALSE_ALARM_RATE

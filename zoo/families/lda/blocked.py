@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ....kernels.lda import parallel
 from ....kernels.toolbox import blocked
 from ....kernels.toolbox.sides import State
 from ...contract import Kernel, Latents, Room
@@ -11,13 +12,13 @@ from ...corpus import Corpus
 from ..topics import Sampler
 
 
-def _blocked(room: Room) -> Callable[..., bool]:
-    return room(blocked).blocked_sweep
+def _parallel(room: Room) -> Callable[..., bool]:
+    return room(parallel).parallel_sweep
 
 
 IN_BLOCKS = Sampler(
     "shares of blocks of words are drawn; parts in parallel threads, as BNPZOO_THREADS says",
-    _blocked,
+    _parallel,
     token_step="augmented",
     opens_topics=False,
 )
