@@ -14,9 +14,10 @@ import numpy as np
 from ..toolbox.blocked import BlockedTopics, cell_pass, diagonals, draw_shares
 from ..toolbox.jit import kernel
 from ..toolbox.random import is_sampled, log_density, slice_sample
-from ..toolbox.sides import State, Tokens, move_documents
+from ..toolbox.sides import State, Tokens
 from ..toolbox.sides import scratch as empty_scratch
 from ..toolbox.smoothing import draw_smoothing
+from ..toolbox.sweeps import finish_sweep
 from ..toolbox.threads import in_threads
 from .documents import FiniteDocuments
 
@@ -122,11 +123,12 @@ def tally_in_threads(tally: Callable[[int, int], np.ndarray], bounds: np.ndarray
 
 def move_hyperparameters(rng: np.random.Generator, state: State) -> None:
     """Draw alpha and eta given the topics of all tokens. Mutates `state`."""
-    tokens, documents, topics, scratch = state
+    tokens, documents, topics, _ = state
+    if not isinstance(documents, FiniteDocuments):  # an alpha a topic is drawn with tables, in one thread
+        finish_sweep(rng, *state)
+        return
     cells = topics.cells
-    if not isinstance(documents, FiniteDocuments):
-        move_documents(rng, tokens, documents, topics, scratch)
-    elif is_sampled(documents.alpha_prior):
+    if is_sampled(documents.alpha_prior):
         n_topics = documents.prior.shape[1]
         sizes = tally_in_threads(lambda *part: tally_documents(tokens, n_topics, *part), cells.document_ptr)
         lengths = np.bincount(np.diff(tokens.doc_ptr), minlength=1)

@@ -28,7 +28,8 @@ import numpy as np
 from .dirichlet import DirichletTopics, counted, move_in_list
 from .jit import borrowing_kernel, kernel
 from .random import dirichlet
-from .sides import Tokens, check_side, join_document
+from .sides import Tokens, check_side, finish_pass, join_document, move_topics
+from .smoothing import update_smoothing
 from .threads import parts_of
 from .token_pass import RECOUNT_AFTER, find_in_smooth_part
 
@@ -272,6 +273,16 @@ def cell_pass(rng, tokens, documents, topics, scratch, shard, block):
 def diagonals(n_blocks: int) -> list[list[tuple[int, int]]]:
     """Shard and block of all cells, in groups of cells that have neither in common."""
     return [[(s, (s + shift) % n_blocks) for s in range(n_blocks)] for shift in range(n_blocks)]
+
+
+@finish_pass.implement(BlockedTopics)
+def _finish_pass(rng, topics):
+    pass
+
+
+@move_topics.implement(BlockedTopics)
+def _move_topics(rng, topics):
+    update_smoothing(rng, topics, topics.n_listed.size)
 
 
 def cells_of(tokens: Tokens, word_ptr: np.ndarray, n_blocks: int) -> Cells:
