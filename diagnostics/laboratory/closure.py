@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PACKAGE = Path(__file__).parents[2]
-PROSE = frozenset({"card"})
-"""Class variables that only tell of the class."""
+NOT_FOLLOWED = frozenset({"card", "topic_sides"})
+"""Class variables that only tell of the class, or that something was chosen from, which counts by itself."""
 
 type Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -108,7 +108,7 @@ class Module:
         for part in statement.body:
             names = _member_names(part)
             for name in names:
-                if name not in PROSE:
+                if name not in NOT_FOLLOWED:
                     members[name] = Name(self.name, f"{statement.name}.{name}")
                     self._bind(f"{statement.name}.{name}", part)
             if not names:

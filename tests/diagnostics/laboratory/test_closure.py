@@ -127,6 +127,13 @@ def test_a_sign_in_a_kernel_voids_all_that_runs_it(voided):
     assert found == of("cclda")
 
 
+def test_topics_that_a_model_could_have_had_are_no_part_of_its_verdicts(voided):
+    found = voided(("zoo/families/belief_network/network.py", "def links_below(", "def links_below(x=1, *, "))
+    under_networks = {key for key in cases() if "belief-network" in key[0]}
+    assert found <= under_networks | of(("pfa", "bgg", "metalda", "gbn"))  # whose sweeps ask which topics
+    assert found
+
+
 def test_settings_are_part_of_a_verdict_and_the_mutant_too(monkeypatch):
     case = Case("lda", "sparse", "sbc")
     mutant = mutants_of(get("lda"))[0].id
