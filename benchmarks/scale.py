@@ -1,13 +1,14 @@
 """Sweeps in blocks against the sparse sweep: speed out of cache, what a second thread gains, and mixing.
 
-    python -m benchmarks.scale [--tokens 10000000] [--parts speed threads model mixing]
+    python -m benchmarks.scale [--tokens 10000000] [--parts speed peer threads model quantities mixing]
 
 ``speed``: million tokens per CPU-second of one thread, `lda` or, with ``--model hdp``, `hdp`,
 hyperparameters fixed, on a synthetic corpus of `N_WORDS` words by Zipf's law, from the topics that made
-it. ``threads``: wall time of the same sweeps in one thread and in two. ``model``: what more threads would
-gain if the time of a cell went by its tokens, and memory were as fast for many as for one. ``mixing``:
-effective sample size of global quantities per CPU-second, all hyperparameters sampled, on a simulated
-corpus on which chains meet. Prints what it finds.
+it. ``peer``: tomotopy's LDA there. ``threads``: wall time of the same sweeps in one thread and in two.
+``model``: what more threads would gain if the time of a cell went by its tokens, and memory were as fast for
+many as for one. ``quantities``: what the test quantities of a draw cost beside its sweep. ``mixing``:
+effective sample size of global quantities per CPU-second, all hyperparameters sampled, on simulated corpora,
+chains from the topics that made them. Prints what it finds.
 """
 
 import argparse
@@ -22,9 +23,10 @@ from bnpzoo.kernels.lda import parallel
 from bnpzoo.kernels.toolbox import blocked
 from bnpzoo.kernels.toolbox.sides import State
 from bnpzoo.kernels.toolbox.threads import threads_a_sweep
-from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.contract import Design, Probes
 from bnpzoo.zoo.inference.convergence import ess, rhat
 
+from .mixing import NOWHERE
 from .speed import processor
 
 N_WORDS, N_TOPICS, LENGTH = 90_000, 500, 100
@@ -37,6 +39,8 @@ FIXED = {
     "hdp": {"gamma": 50.0, "alpha": ALPHA * N_TOPICS, "eta": ETA},
 }
 VARIANTS = ("sparse", "parallel")
+PARTS = ("speed", "peer", "threads", "model", "quantities", "mixing")
+GLOBAL = ("log_joint", "log_likelihood", "alpha", "eta")
 
 
 def zipf_corpus(n_tokens: int, seed: int = 0, n_topics: int = N_TOPICS) -> tuple[Any, np.ndarray]:
@@ -118,6 +122,7 @@ def model(n_tokens: int, sweeps: int) -> None:
         whole = np.median([chain.seconds()[0] for _ in range(sweeps)])
         sizes = np.diff(chain.state.topics.cells.cell_ptr, axis=1)
         print(f"{n_blocks} blocks: {n_tokens / whole / 1e6:.2f} million tokens per CPU-second")
+        serial_seconds(chain, np.ones(2))  # so that no figure has the compiling of moves in it
         for name, priors in {"fixed": (0.0, 0.0), "sampled": (1.0, 1.0)}.items():
             serial = serial_seconds(chain, np.array(priors))
             in_parts = whole - serial_seconds(chain, np.zeros(2)) + tally_seconds(chain) * priors[0]
@@ -176,24 +181,88 @@ def longest(sizes: np.ndarray, n_threads: int) -> int:
     return out
 
 
-def mixing(draws: int, chains: int = 4) -> None:
-    """ESS of global quantities per CPU-second, on 20,000 tokens simulated from the model."""
-    lda = bnpzoo.get("lda", n_topics=10)
-    design = Design(np.full(400, 50), 1000)
-    corpus = lda.replaced(alpha=0.2, eta=0.05).simulate(design, np.random.default_rng(0)).corpus
+def peer(n_tokens: int, sweeps: int) -> None:
+    """Speed of tomotopy's LDA in one thread, and wall time of its two, whose sweeps are not exact."""
+    import tomotopy
+
+    corpus, _ = zipf_corpus(n_tokens)
+    theirs = tomotopy.LDAModel(k=N_TOPICS, alpha=ALPHA, eta=ETA, seed=1, min_cf=0, rm_top=0)
+    theirs.optim_interval = 0
+    names = [str(word) for word in range(N_WORDS)]
+    for start in range(0, n_tokens, LENGTH):
+        theirs.add_doc([names[word] for word in corpus.words[start : start + LENGTH]])
+    found = {}
+    for n_threads in (1, 2):
+        theirs.train(1, workers=n_threads, parallel=tomotopy.ParallelScheme.PARTITION)
+        cpu, wall = time.process_time(), time.perf_counter()
+        theirs.train(sweeps, workers=n_threads, parallel=tomotopy.ParallelScheme.PARTITION)
+        found[n_threads] = (time.process_time() - cpu) / sweeps, (time.perf_counter() - wall) / sweeps
+    print(
+        f"tomotopy {tomotopy.__version__}: {n_tokens / found[1][0] / 1e6:.2f} million tokens per CPU-second; "
+        f"two threads {found[1][1] / found[2][1]:.2f} times one in wall time; {conditions()}"
+    )
+
+
+def quantities(n_tokens: int, sweeps: int, model: str) -> None:
+    """CPU time of the quantities of a draw, copying its latents included, as a share of a sweep's."""
+    corpus, z = zipf_corpus(n_tokens)
+    probes = Probes.of(corpus)
     for variant in VARIANTS:
-        fit = bnpzoo.sample(
-            lda, corpus, variant=variant, chains=chains, tune=draws // 4, draws=draws, workers=1, seed=1
-        )
-        seconds = float(fit["sample_stats"]["seconds"].sum())
-        for name in ("log_joint", "log_likelihood", "alpha", "eta"):
-            values = fit["posterior"][name].to_numpy()
-            size = ess(values)
-            print(
-                f"{variant:8} {name:15} mean {values.mean():.5g} R-hat {rhat([values]):.3f} ESS {size:.0f}: "
-                f"{size / values.size:.4f} a sweep, {size / seconds:.1f} a second"
-            )
+        chain, found = Sweeper(corpus, z, variant, model), []
+        for _ in range(sweeps):
+            sweep, _ = chain.seconds()
+            started = time.process_time()
+            latents, counts = chain.kernel.snapshot(chain.state), chain.kernel.counted(chain.state)
+            chain.model.quantities(latents, corpus, probes, counts)
+            found.append((time.process_time() - started, sweep))
+        draw, sweep = np.median(found, axis=0)
+        print(f"{model}, {variant}: quantities {draw:.3f} s of a sweep's {sweep:.2f} s, {draw / sweep:.1%}")
     print(conditions())
+
+
+def mixing(draws: int, chains: int = 4) -> None:
+    """ESS of global quantities per CPU-second, on corpora simulated from the model."""
+    for design, n_topics in (
+        (Design(np.full(400, 50), 1000), 10),
+        (Design(np.full(2000, 100), 5000), 20),
+    ):
+        model = bnpzoo.get("lda", n_topics=n_topics)
+        truth = model.replaced(alpha=0.2, eta=0.05).simulate(design, np.random.default_rng(0))
+        found = {variant: run_chains(model, truth, variant, draws, chains) for variant in VARIANTS}
+        print(f"{truth.corpus.n_tokens:,} tokens, {n_topics} topics, {chains} chains of {draws} draws")
+        for name in GLOBAL:
+            sizes = {}
+            for variant, (values, seconds) in found.items():
+                size = ess(values[name])
+                sizes[variant] = size / values[name].size, size / seconds
+                print(
+                    f"  {variant:8} {name:15} mean {values[name].mean():.5g} "
+                    f"R-hat {rhat([values[name]]):.3f} ESS {size:.0f}"
+                )
+            each, second = np.divide(sizes["parallel"], sizes["sparse"])
+            print(f"  {name}: parallel has {each:.2f} times the ESS a sweep, {second:.2f} times a CPU-second")
+    print(conditions())
+
+
+def run_chains(
+    model: Any, truth: Any, variant: str, draws: int, chains: int
+) -> tuple[dict[str, np.ndarray], float]:
+    """Global quantities (chains, draws) of chains from the truth, after a quarter more, and CPU seconds."""
+    kernel, corpus, seconds = model.kernel(variant), truth.corpus, 0.0
+    found = {name: np.empty((chains, draws)) for name in GLOBAL}
+    for c in range(chains):
+        rng = np.random.default_rng([1, c])
+        state = kernel.load(truth.latents, corpus, model)
+        for draw in range(-draws // 4, draws):
+            started = time.process_time()
+            state = kernel.step(rng, state)
+            if draw >= 0:
+                seconds += time.process_time() - started
+                latents, counts = kernel.snapshot(state), kernel.counted(state)
+                now = model.quantities(latents, corpus, NOWHERE, counts)
+                for name, values in found.items():
+                    values[c, draw] = now[name]
+    return found, seconds
 
 
 def conditions() -> str:
@@ -207,14 +276,18 @@ def main() -> None:
     parser.add_argument("--sweeps", type=int, default=7)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--model", choices=FIXED, default="lda")
-    parser.add_argument("--parts", nargs="*", default=["speed", "threads", "model", "mixing"])
+    parser.add_argument("--parts", nargs="*", default=PARTS, choices=PARTS)
     options = parser.parse_args()
     if "speed" in options.parts:
         speed(options.tokens, options.sweeps, options.model)
+    if "peer" in options.parts:
+        peer(options.tokens, options.sweeps)
     if "threads" in options.parts:
         threads(options.tokens, options.sweeps, options.model)
     if "model" in options.parts:
         model(options.tokens, options.sweeps)
+    if "quantities" in options.parts:
+        quantities(options.tokens, options.sweeps, options.model)
     if "mixing" in options.parts:
         mixing(options.draws)
 
