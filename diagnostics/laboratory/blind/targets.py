@@ -18,11 +18,11 @@ import numpy as np
 from ....zoo.inference.stan_engines import engines
 from ....zoo.models import MODELS, combinations
 from .. import closure
-from ..ladder import DESIGN, Case, stan_tokens
+from ..ladder import CHOSEN, DESIGN, JUDGES, Case, climb, stan_tokens
 from ..validate import cases_of
 from .changes import Mutation, Site, python_sites
 from .stan_changes import stan_sites
-from .unreached import classes_in, is_of_other_states, is_overridden
+from .unreached import classes_in, is_of_other_parts, is_of_other_states, is_overridden
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 """Mutants of the package that are argued to change no law, with a line of reason each."""
@@ -220,8 +220,12 @@ class PackageModel(Target):
         found = frozenset().union(*(case.definitions for case in self.full))
         parts = [type(part) for part in self.cases[0].model_as_told().parts()]
         classes = self.classes_of_states()
+        others = sorted(name for name in found if is_of_other_parts(name, parts))
+        reached = closure.closure((climb, Case, *JUDGES.values(), *parts), without=(*CHOSEN, *others))
         return frozenset(
-            name for name in found if not is_overridden(name, parts) and not is_of_other_states(name, classes)
+            name
+            for name in found & reached
+            if not is_overridden(name, parts) and not is_of_other_states(name, classes)
         )
 
     def classes_of_states(self) -> set[str]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from ....zoo.contract import Model
+from ....zoo.families.topics import TopicSide
 from .. import closure
 from ..closure import Name
 
@@ -34,6 +36,24 @@ def _runs(module: str, owner: str, method: str, mro: Sequence[type]) -> bool:
         if method in vars(one) and f"super().{method}" not in inspect.getsource(one):
             return False
     return False
+
+
+def is_of_other_parts(name: Name, classes: Sequence[type]) -> bool:
+    """Whether a name is of a model, or of a kind of topics, that no object of some classes is."""
+    owner = Name(name.module, name.name.partition(".")[0])
+    own = {Name.of(base) for cls in classes for base in cls.__mro__ if base is not object}
+    return owner in _models_and_topics() and owner not in own
+
+
+@cache
+def _models_and_topics() -> frozenset[Name]:
+    waiting: list[type] = [Model, TopicSide]
+    found: set[Name] = set()
+    while waiting:
+        one = waiting.pop()
+        found.add(Name.of(one))
+        waiting += one.__subclasses__()
+    return frozenset(found)
 
 
 def is_of_other_states(name: Name, classes: Iterable[str]) -> bool:

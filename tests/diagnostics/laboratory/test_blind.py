@@ -53,6 +53,14 @@ def test_methods_that_never_run_are_left_alone():
 
 
 @pytest.mark.parametrize(
+    ("model", "module"), [("pfa", "belief_network"), ("was", "topics"), ("lda", "seeded")]
+)
+def test_models_and_topics_that_are_no_part_of_a_model_are_left_alone(model, module):
+    """`pfa` asks whether its topics are of a belief network, and what only that calls is not reached."""
+    assert not [name for name in PackageModel(model).definitions if module in name.module.split(".")]
+
+
+@pytest.mark.parametrize(
     ("model", "runs", "never"), [("hpyp", "same", "associated"), ("tpyp", "associated", "same")]
 )
 def test_kernels_for_the_states_of_other_models_are_left_alone(model, runs, never):
