@@ -40,7 +40,8 @@ def topics(
 
     Topics are matched across chains and draws by the tokens that they share. Stability says what part of
     its words a topic has in common in two chains: near 1, the chains found the same topic; near 0, they did
-    not. With --csv and --json come the probabilities of the words, with intervals.
+    not. Where labels have topics of their own, each topic is shown with its label. With --csv and --json
+    come the probabilities of the words, with intervals.
     """
     from ..diagnostics.topics import match_topics, ranked_words
     from ..zoo.inference import load
@@ -65,9 +66,11 @@ def print_topics(
 
     found = topics_of(matched, n_words, by=str(by)).query("tokens > 0")
     found = found.sort_values("share", ascending=False, kind="stable")
+    labelled = ["label"] if "label" in found else []
     rows = [
         (
             topic["topic"],
+            *(topic[name] for name in labelled),
             f"{topic['share']:.1%}",
             f"{topic['share_low']:.1%} to {topic['share_high']:.1%}",
             f"{topic['stability']:.2f}".replace("nan", "–"),
@@ -75,7 +78,7 @@ def print_topics(
         )
         for topic in found.reset_index().to_dict("records")
     ]
-    print_table(title, ["topic", "share", "90% interval", "stability", "words"], rows[:n_topics])
+    print_table(title, ["topic", *labelled, "share", "90% interval", "stability", "words"], rows[:n_topics])
     if len(rows) > n_topics:
         say(f"… and {len(rows) - n_topics} smaller ones: --topics {len(rows)}")
 

@@ -12,6 +12,7 @@ from ...zoo.corpus import Corpus
 from ...zoo.memory import require_memory
 from ..coherence import top_words
 from .matching import MatchedTopics, match_topics
+from .own_labels import own_labels
 
 ORDERS = ("probability", "relevance", "lift")
 """What words of a topic can be ranked by."""
@@ -56,14 +57,16 @@ def topics(
     DataFrame
         A row a topic, by number: ``tokens`` and ``documents`` that have it, means over draws; its ``share``
         of the tokens with interval ``share_low`` to ``share_high``; ``found``, the part of the kept draws
-        that have it; ``stability`` over chains (see `MatchedTopics.stability`); and its ``words``.
+        that have it; ``stability`` over chains (see `MatchedTopics.stability`); and its ``words``. First its
+        ``label``, where labels have topics of their own.
     """
     matched = match_topics(fit)
     low, high = np.quantile(matched.sizes, tails(interval), axis=0) / matched.corpus.n_tokens
     order = rank_words(matched, n_words, by=by)
-    vocabulary = matched.corpus.vocabulary
+    vocabulary, labels = matched.corpus.vocabulary, own_labels(matched)
     return pd.DataFrame(
-        {
+        ({} if labels is None else {"label": labels})
+        | {
             "tokens": matched.sizes.mean(axis=0),
             "share": matched.sizes.mean(axis=0) / matched.corpus.n_tokens,
             "share_low": low,
