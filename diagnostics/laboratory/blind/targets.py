@@ -329,7 +329,7 @@ class PackageModel(Target):
                 found += [_pytest(file, one, _is_of_references, *more) for one, *more in own_tests]
                 found.append(_pytest(file, " and ".join(f"not {name}" for name in MODELS), _names(path)))
             elif not file.startswith(OUTSIDE):
-                found.append(_pytest(file, "", _names(path)))
+                found.append(_pytest(file, "", _names(path, own)))
         return found
 
 
@@ -338,9 +338,10 @@ def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str
     return Trial(file, ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ())), sees)
 
 
-def _names(test: Path) -> Callable[[Mutation], bool]:
-    """Whether a test names the module that is changed."""
-    named = _imported(test.read_text(encoding="utf-8"))
+def _names(test: Path, model_id: str = "") -> Callable[[Mutation], bool]:
+    """Whether a test names the module that is changed; that of a model also by the model's id."""
+    text = test.read_text(encoding="utf-8")
+    named = _imported(text) | ({f"zoo.models.{model_id}"} if f'"{model_id}"' in text else set())
     return lambda mutation: _module(mutation) in named
 
 

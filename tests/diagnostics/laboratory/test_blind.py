@@ -200,8 +200,14 @@ def test_changes_of_a_stan_program_are_put_before_its_twin(request):
     asked = [sys.executable, *trial.arguments, "--collect-only"]
     found = subprocess.run(asked, cwd=request.config.rootpath, capture_output=True, text=True, check=True)
     assert {name.partition("[")[2] for name in found.stdout.splitlines() if "::" in name} == {
-        f"{engines()[0].name}-shdp-{form}]" for form in ("fixed", "prior")
+        f"{engines()[0].name}-shdp{form}]" for form in ("-fixed", "-prior", "")
     }
+
+
+def test_changes_of_a_model_are_put_before_tests_that_name_it_by_its_id():
+    target = PackageModel("sparse_transfer")
+    own = next(site[0] for site in target.sites if site[0].file == "zoo/models/sparse_transfer.py")
+    assert any(t.name.endswith("buffet/test_generator.py") and t.sees(own) for t in target.trials())
 
 
 def test_names_of_failed_tests_may_have_spaces():
