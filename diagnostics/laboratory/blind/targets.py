@@ -220,13 +220,10 @@ class PackageModel(Target):
         found = frozenset().union(*(case.definitions for case in self.full))
         parts = [type(part) for part in self.cases[0].model_as_told().parts()]
         classes = self.classes_of_states()
-        others = sorted(name for name in found if is_of_other_parts(name, parts))
-        reached = closure.closure((climb, Case, *JUDGES.values(), *parts), without=(*CHOSEN, *others))
-        return frozenset(
-            name
-            for name in found & reached
-            if not is_overridden(name, parts) and not is_of_other_states(name, classes)
-        )
+        never = [name for name in found if is_overridden(name, parts) or is_of_other_parts(name, parts)]
+        without = (*CHOSEN, *sorted(never))
+        reached = found & closure.closure((climb, Case, *JUDGES.values(), *parts), without=without)
+        return frozenset(name for name in reached if not is_of_other_states(name, classes))
 
     def classes_of_states(self) -> set[str]:
         """Names of the classes in the states of all samplers."""
