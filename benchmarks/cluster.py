@@ -3,10 +3,11 @@
     python -m benchmarks.cluster [--tokens 10000000] [--gigabits 10]
 
 Cells of `lda`'s parallel sampler are timed on the corpus of `benchmarks.scale`, cut into several numbers of
-blocks. A cell's time goes by its tokens, and by those of the documents that it enters, which are counted
-anew. A simulation then follows a sweep from event to event: threads take cells, machines wait for each other
-at the end of a diagonal, blocks of words go on to the next machine, shares are drawn. What it says of one
-machine with one thread and with two is compared with runs. Prints what it finds; see docs/scale.md.
+blocks. A cell's time goes by its tokens, the more the larger the lists of its words are, and by the tokens of
+the documents that it enters, which are counted anew. A simulation then follows a sweep from event to event:
+threads take cells, machines wait for each other at the end of a diagonal, blocks of words go on to the next
+machine, shares are drawn. What it says of one machine with one thread and with two is compared with runs.
+Prints what it finds; see docs/scale.md.
 
 Such a cluster is no part of the package: there chains have threads on one machine.
 """
@@ -18,14 +19,17 @@ import time
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import numba
 import numpy as np
 from bnpzoo.kernels.lda import parallel
 from bnpzoo.kernels.toolbox import blocked
+from bnpzoo.kernels.toolbox.blocked import enter, leave
+from bnpzoo.kernels.toolbox.sides import scratch as empty_scratch
 from bnpzoo.kernels.toolbox.threads import threads_a_sweep
 
 from .scale import LENGTH, N_TOPICS, Sweeper, conditions, zipf_corpus
 
-BLOCKS = (8, 16, 32)
+BLOCKS = (64, 32, 16, 8)
 BYTES_A_TOKEN = 60
 """At the peak of a chain: measured in docs/scale.md with 100 million tokens."""
 
@@ -37,12 +41,28 @@ LATENCY = 1e-4
 
 
 class Rates(NamedTuple):
-    """Seconds of a thread for a token of a cell, for a token of a document entered, a cell, and a share."""
+    """Seconds of a thread.
 
-    token: float
+    Attributes
+    ----------
+    entries, token : float (n,)
+        For a token of a cell, by the entries of the lists of its block, in ascending order.
+    entered : float
+        For a token of a document that a cell enters.
+    cell, share : float
+        For a cell, whatever is in it, and for the share of a topic in a block.
+    """
+
+    entries: np.ndarray
+    token: np.ndarray
     entered: float
     cell: float
     share: float
+
+    def of_cells(self, cut: "Cut") -> np.ndarray:
+        """Seconds of all cells (B, B)."""
+        inside = np.interp(np.log(cut.entries / len(cut.tokens)), np.log(self.entries), self.token)
+        return inside * cut.tokens + self.entered * cut.entered + self.cell
 
 
 class Cut(NamedTuple):
@@ -96,16 +116,41 @@ def share_seconds(chain: Sweeper) -> float:
     return (time.perf_counter() - started) / topics.share.size
 
 
-def rates_of(cuts: list[Cut], seconds: list[np.ndarray], share: float) -> Rates:
-    """Least squares over all cells of all cuts."""
-    columns = [
-        np.concatenate([np.ravel(x) for x in parts])
-        for parts in ([c.tokens for c in cuts], [c.entered for c in cuts], [np.ones_like(s) for s in seconds])
+@numba.njit(nogil=True)
+def enter_all(tokens, level, prior, scratch):
+    """Enter all documents, as cells do, and leave them."""
+    mass = 0.0
+    for d in range(tokens.doc_ptr.size - 1):
+        n_doc_topics, mass = enter(tokens, level, prior, scratch, d, mass)
+        mass = leave(level, prior, scratch, n_doc_topics, mass)
+    return mass
+
+
+def entered_seconds(chain: Sweeper) -> float:
+    """Seconds of one thread for a token of a document that is entered."""
+    level, prior = np.ones(N_TOPICS), chain.state.documents.prior[0]
+    for _ in range(2):  # the first one compiles
+        started = time.perf_counter()
+        enter_all(chain.state.tokens, level, prior, empty_scratch(N_TOPICS + 1))
+        found = time.perf_counter() - started
+    return found / chain.n_tokens
+
+
+def cell_seconds() -> float:
+    """Seconds of one thread for a cell with next to nothing in it."""
+    corpus, z = zipf_corpus(LENGTH)
+    return float(np.median(timed_cells(Sweeper(corpus, z, "parallel"), 20)))
+
+
+def rates_of(chains: list[Sweeper], cuts: list[Cut], seconds: list[np.ndarray]) -> Rates:
+    """Rates from all cells of all cuts, whose blocks have ever more words."""
+    entered, cell = entered_seconds(chains[0]), cell_seconds()
+    token = [
+        (np.sum(took) - entered * cut.entered.sum() - cell * took.size) / cut.tokens.sum()
+        for cut, took in zip(cuts, seconds, strict=True)
     ]
-    (token, entered, cell), *_ = np.linalg.lstsq(
-        np.stack(columns, axis=1), np.concatenate([s.ravel() for s in seconds]), rcond=None
-    )
-    return Rates(token, entered, max(cell, 0.0), share)
+    entries = np.array([cut.entries / len(cut.tokens) for cut in cuts])
+    return Rates(entries, np.array(token), entered, cell, share_seconds(chains[0]))
 
 
 def simulated_sweep(cut: Cut, rates: Rates, cluster: Cluster, n_topics: int) -> tuple[float, float]:
@@ -118,6 +163,7 @@ def simulated_sweep(cut: Cut, rates: Rates, cluster: Cluster, n_topics: int) -> 
     per_machine = n_blocks // cluster.machines
     message = cut.entries / n_blocks * BYTES_AN_ENTRY + 8 * n_topics
     hops = int(np.ceil(np.log2(cluster.machines)))
+    takes = rates.of_cells(cut)
     for diagonal in blocked.diagonals(n_blocks):
         drawing = rates.share * n_topics * np.ceil(per_machine / cluster.threads)
         if (
@@ -131,8 +177,7 @@ def simulated_sweep(cut: Cut, rates: Rates, cluster: Cluster, n_topics: int) -> 
         for machine in range(cluster.machines):
             free = [0.0] * cluster.threads  # when each thread can take the next cell
             for cell in diagonal[machine * per_machine : (machine + 1) * per_machine]:
-                takes = rates.token * cut.tokens[cell] + rates.entered * cut.entered[cell] + rates.cell
-                heapq.heapreplace(free, free[0] + takes)
+                heapq.heapreplace(free, free[0] + takes[cell])
             ends.append(max(free))
         clock += drawing + max(ends)
     return clock, waiting
@@ -178,9 +223,10 @@ def main() -> None:
             chains.append(Sweeper(corpus, z, "parallel"))
         cuts.append(cut_of(chains[-1], corpus))
         seconds.append(timed_cells(chains[-1], options.sweeps))
-    rates = rates_of(cuts, seconds, share_seconds(chains[-1]))
-    print("nanoseconds a token {:.1f}, a token entered {:.2f}, a cell {:.0f}, a share {:.0f}".format(
-        *(1e9 * rate for rate in rates)
+    rates = rates_of(chains, cuts, seconds)
+    print("nanoseconds a token, by entries of a block:", *np.round(rates.token * 1e9), *rates.entries)
+    print("nanoseconds a token entered {:.2f}, a cell {:.0f}, a share {:.0f}".format(
+        *(1e9 * rate for rate in rates[2:])
     ))  # fmt: skip
     for chain, cut in zip(chains, cuts, strict=True):
         print(f"{len(cut.tokens)} blocks")
@@ -189,7 +235,7 @@ def main() -> None:
         for machines, threads in ((1, 1), (1, 16), (4, 16), (16, 16)):
             n_blocks = max(16, machines * threads)
             cluster = Cluster(machines, threads, options.gigabits / 8 * 1e9)
-            cut = cut_like(cuts[-1], n_tokens, n_words, length, n_blocks, N_TOPICS)
+            cut = cut_like(cuts[0], n_tokens, n_words, length, n_blocks, N_TOPICS)
             clock, waiting = simulated_sweep(cut, rates, cluster, N_TOPICS)
             memory = (n_tokens * BYTES_A_TOKEN + cut.entries * BYTES_AN_ENTRY) / machines / 2**30
             print(
