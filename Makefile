@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml setup.py tools/set_up.sh tools/find_python.sh
 
-.PHONY: help demo test lint fuzz validate mutate bench docs links clean
+.PHONY: help demo test retest lint fuzz validate mutate bench docs links clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -16,10 +16,15 @@ demo: $(INSTALLED)  ## One model, three back ends, one report (at most 10 minute
 JOBS := 2
 
 PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
+WATCHED = -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
 test: $(INSTALLED)  ## Run the tests (on two cores half an hour, less once all is compiled)
-	$(PYTEST)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "sampler and not heavy"
+	$(PYTEST) $(WATCHED)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(WATCHED) -m "sampler and not heavy"
+
+retest: $(INSTALLED)  ## Run once more what failed, and what was not run for that
+	$(PYTEST) $(WATCHED) --last-failed --last-failed-no-failures=none || [ $$? = 5 ]
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(WATCHED) -m "sampler and not heavy"
 
 lint: $(INSTALLED)  ## Check style, format and types
 	$(BIN)/ruff check
