@@ -19,7 +19,7 @@ RATES_FIRST = """\
         linked[:] = 0.0
         count_upwards(rng, documents, s, linked)
         draw_links(rng, documents, s, linked)
-    draw_r(rng, documents)
+    draw_r(rng, documents, count_tables(rng, documents.counts[-1], documents.r))
 """
 R_FIRST = "".join([*RATES_FIRST.splitlines(True)[2:], *RATES_FIRST.splitlines(True)[:2]])
 
