@@ -1,10 +1,10 @@
 """What a second thread gains in the sweeps of the Poisson models that are called parallel.
 
-    python -m benchmarks.threads [--corpus PATH] [--threads 1 2] [--sweeps 31]
+    python -m benchmarks.threads [--corpus PATH] [--threads 1 2] [--sweeps 21]
 
-Wall seconds a sweep, and million tokens per CPU-second, on the training part of a corpus: `N_TOPICS` topics, all
-hyperparameters sampled, after `WARMUP` sweeps. Sweeps of one chain have one thread and more in turn, so that
-noise hits all alike. Prints a table; nothing else should run meanwhile.
+Wall seconds a sweep, and million tokens per CPU-second, on the training part of a corpus: `N_TOPICS` topics,
+all hyperparameters sampled, after `WARMUP` sweeps by each number of threads. Sweeps of one chain have one
+thread and more in turn, so that noise hits all alike. Nothing else should run meanwhile.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from bnpzoo.kernels.toolbox.threads import threads_a_sweep
 from .scale import conditions
 from .speed import CORPUS, TAG_MY_NEWS
 
-N_TOPICS, WARMUP = 100, 100
+N_TOPICS, WARMUP = 100, 30
 
 
 def models() -> Iterator[tuple[str, Any]]:

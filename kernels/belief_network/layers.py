@@ -96,7 +96,7 @@ def draw_companions(rng, total, log_links, log_l):
 
 @kernel
 def hand_up(rng, counts, topics, links, links_used, above):
-    """Draw tables of words, and the topic above of each; see `pass_up`. All arrays over words have the same ones."""
+    """Draw tables of words, and the topic above of each; see `pass_up`."""
     width = topics.shape[1]
     links_used[:] = 0
     above[:] = 0
@@ -267,7 +267,15 @@ def draw_words(rng, shapes, counts, log_topics):
 
 @kernel
 def normalise(log_topics, topics, high, total):
-    """Make Dirichlet variables of gamma variables, of which `topics` has exponentials relative to `high` (W,)."""
+    """Make Dirichlet variables of gamma variables.
+
+    Parameters
+    ----------
+    log_topics, topics : float64 (V, W)
+        Their logarithms, and exponentials relative to `high`.
+    high, total : float64 (W,)
+        `total` is the sum of these exponentials over all words.
+    """
     level = np.empty(total.size)
     for k in range(total.size):
         level[k] = high[k] + math.log(total[k])

@@ -35,7 +35,7 @@ move_topics_in_parts.register(BeliefTopics, move_layers_in_parts)
 
 @kernel
 def draw_words(rng, topics, first, end, word_topics):
-    """Fill rows `first` to `end` of `word_topics` (V, K) with logs of gamma variables; return the largest (K,).
+    """Fill rows `first` to `end` of `word_topics` with logs of gamma variables; return the largest, (K,).
 
     Parameters
     ----------

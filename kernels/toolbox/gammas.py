@@ -17,7 +17,7 @@ LEAST = 1e-300
 
 @kernel
 def log_gammas(rng, shapes):
-    """Put logs of gamma variables in the place of their shapes (V, K); return the largest of each topic (K,)."""
+    """Put logs of gamma variables in the place of their shapes (V, K); return the largest, (K,)."""
     high = np.full(shapes.shape[1], -np.inf)
     for w in range(shapes.shape[0]):
         for k in range(shapes.shape[1]):
@@ -28,7 +28,7 @@ def log_gammas(rng, shapes):
 
 @kernel
 def exponentials(logs, high, out):
-    """Fill `out` (V, K), which may be `logs`, with exponentials relative to `high` (K,); return sums over words."""
+    """Exponentials of `logs` (V, K) relative to `high` (K,), in `out`, which may be `logs`; return their sums."""
     mass = np.zeros(high.size)
     for w in range(logs.shape[0]):
         for k in range(high.size):

@@ -1,4 +1,4 @@
-"""A sweep in parts that share nothing, in threads: documents and words are cut, and each part draws by itself.
+"""A sweep in parts, in threads: documents and words are cut, and each part draws by itself.
 
 How many parts there are, and where they are cut, depends on the corpus alone; each has a generator of its
 own, and what parts find is summed in their order. So the bits do not depend on the number of threads.
@@ -84,10 +84,8 @@ def in_parts[T](function: Callable[..., T], *parts: Sequence[Any]) -> list[T]:
 
 
 def documents_of(tokens: Tokens, part: Part) -> Tokens:
-    """Tokens as if there were no other documents; arrays over tokens stay whole, and are found by `doc_ptr`."""
-    return tokens._replace(
-        doc_ptr=tokens.doc_ptr[part.first : part.end + 1], group=tokens.group[part.rows]
-    )
+    """Tokens as if there were no other documents. Arrays over tokens stay whole; `doc_ptr` finds them."""
+    return tokens._replace(doc_ptr=tokens.doc_ptr[part.first : part.end + 1], group=tokens.group[part.rows])
 
 
 def tables_in_parts(tokens: Tokens, documents: Any, parts: list[Part]) -> np.ndarray:
@@ -113,7 +111,7 @@ def tables_in_parts(tokens: Tokens, documents: Any, parts: list[Part]) -> np.nda
 def move_documents_in_parts(
     documents: Any, rng: np.random.Generator, tokens: Tokens, topics: Any, parts: list[Part]
 ) -> None:
-    """Move all of the document side given the tokens' topics, as `move_documents`; topics are as many as before."""
+    """Move all of the document side given the tokens' topics, as `move_documents`, but rename no topics."""
     raise TypeError(f"{type(documents).__name__}: expected documents that move in parts")
 
 

@@ -1,4 +1,6 @@
-"""The sweep of Poisson models in parts: bits, lists of words, and what moves in parts against what moves whole."""
+"""The sweep of Poisson models in parts: bits on any number of threads, and lists of words."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -83,6 +85,6 @@ def test_lists_of_words_are_those_of_the_tokens(n_parts):
     tokens.topic[:] = rng.integers(6, size=400)
     parallel.gather_topics(tokens, topics)
     bounds = np.linspace(0, 30, n_parts + 1).astype(int)
-    for first, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, end in pairwise(bounds):
         parallel.list_words(topics, first, end)
     check_side(topics, tokens, 6)
