@@ -1,4 +1,4 @@
-"""One sweep of a Dirichlet belief network in parts of the words: the steps of `layers.sweep_layers`, in threads.
+"""One sweep of a Dirichlet belief network in parts of the words: `layers.sweep_layers`, in threads.
 
 Given what a step depends on, words are independent: tables of their counts, gamma variables of topics, and
 mixtures. What belongs to topics as wholes (companions, links, eta) is drawn in between, from sums over parts.

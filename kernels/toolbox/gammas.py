@@ -28,7 +28,7 @@ def log_gammas(rng, shapes):
 
 @kernel
 def exponentials(logs, high, out):
-    """Exponentials of `logs` (V, K) relative to `high` (K,), in `out`, which may be `logs`; return their sums."""
+    """Fill `out`, which may be `logs` (V, K), with exponentials relative to `high` (K,); return their sums."""
     mass = np.zeros(high.size)
     for w in range(logs.shape[0]):
         for k in range(high.size):
