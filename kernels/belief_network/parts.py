@@ -35,11 +35,11 @@ def move_layers_in_parts(topics: BeliefTopics, rng: np.random.Generator, parts: 
     for t in reversed(range(len(log_l))):
         _draw_topics(shapes, counts[t + 1], layers, t, parts)
         draw_links(rng, layers, t, log_l[t], links_used[t], layers.links_to(t))
-        links = linear(layers.links_to(t))
-        if t == 0:
-            shapes = [topics.psi[part.rows] for part in parts]
-            topics.psi_total[:] = links.sum(axis=1)
-        in_parts(lambda part, out: mix(layers.topics[t, part.rows], links, out), parts, shapes)  # noqa: B023
+        if t > 0:
+            _mix(layers, t, shapes, parts)
+        else:
+            psi = [topics.psi[part.rows] for part in parts]
+            topics.psi_total[:] = _mix(layers, t, psi, parts).sum(axis=1)
 
 
 def _counts_of(topics: BeliefTopics, part: Part) -> np.ndarray:
@@ -90,3 +90,10 @@ def _draw_topics(shapes: OfWords, counts: OfWords, layers: Layers, t: int, parts
     high = np.max(in_parts(words, parts, shapes, counts, logs), axis=0)
     total = sum(in_parts(lambda of_part, to: exponentials(of_part, high, to), logs, out))
     in_parts(lambda of_part, to: normalise(of_part, to, high, total), logs, out)
+
+
+def _mix(layers: Layers, t: int, out: OfWords, parts: list[Part]) -> np.ndarray:
+    """Mix the topics of upper layer `t` for those below; return the links, float (J, W)."""
+    links = linear(layers.links_to(t))
+    in_parts(lambda part, of_part: mix(layers.topics[t, part.rows], links, of_part), parts, out)
+    return links

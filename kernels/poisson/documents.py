@@ -123,8 +123,8 @@ def _move_documents(rng, tokens, documents, topics, scratch):
     )
 
 
-@move_documents_in_parts.register
-def _(documents: WeighedDocuments, rng, tokens, topics, parts) -> None:
+@move_documents_in_parts.register(WeighedDocuments)
+def _move_in_parts(documents: WeighedDocuments, rng, tokens, topics, parts) -> None:
     n_topics = documents.prior.shape[1]
 
     def exposure_of(part) -> float:

@@ -128,8 +128,8 @@ def _move_documents(rng, tokens, documents, topics, scratch):
     draw_feature_weights(rng, documents, tables, exposure)
 
 
-@move_documents_in_parts.register
-def _(documents: FeaturedDocuments, rng, tokens, topics, parts) -> None:
+@move_documents_in_parts.register(FeaturedDocuments)
+def _move_in_parts(documents: FeaturedDocuments, rng, tokens, topics, parts) -> None:
     def exposure_of(part) -> np.ndarray:
         return draw_exposures(part.rng, documents_of(tokens, part), documents)
 

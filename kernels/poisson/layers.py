@@ -220,8 +220,8 @@ def layers_of(documents: LayeredDocuments, part) -> LayeredDocuments:
     )
 
 
-@move_documents_in_parts.register
-def _(documents: LayeredDocuments, rng, tokens, topics, parts) -> None:
+@move_documents_in_parts.register(LayeredDocuments)
+def _move_in_parts(documents: LayeredDocuments, rng, tokens, topics, parts) -> None:
     n_topics = documents.r.size
 
     def look_at_theta(part, own) -> None:

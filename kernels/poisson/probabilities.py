@@ -53,8 +53,8 @@ class TopicProbabilities(NamedTuple):
     FIXED = ("rest", "gamma_prior", "c_prior", "p_shapes")
 
 
-@topic_factors.register
-def _(documents: TopicProbabilities) -> np.ndarray:
+@topic_factors.register(TopicProbabilities)
+def _topic_factors(documents: TopicProbabilities) -> np.ndarray:
     return np.exp(-np.logaddexp(0.0, -documents.log_odds))
 
 
@@ -90,8 +90,8 @@ def draw_own_weights(rng, documents, tables, n_documents):
         c[0] = math.exp(log_gamma_variate(rng, shape)) / rate
 
 
-@move_documents_in_parts.register
-def _(documents: TopicProbabilities, rng, tokens, topics, parts) -> None:
+@move_documents_in_parts.register(TopicProbabilities)
+def _move_in_parts(documents: TopicProbabilities, rng, tokens, topics, parts) -> None:
     # p given the weights, the theta integrated out; then tables and weights given p.
     n_documents = tokens.group.size
     draw_probabilities(rng, documents, topics.total, n_documents)

@@ -28,7 +28,7 @@ def log_gammas(rng, shapes):
 
 @kernel
 def exponentials(logs, high, out):
-    """Fill `out`, which may be `logs` (V, K), with exponentials relative to `high` (K,); return their sums."""
+    """Fill `out` (V, K), which may be `logs`, with exponentials relative to `high` (K,); return the sums."""
     mass = np.zeros(high.size)
     for w in range(logs.shape[0]):
         for k in range(high.size):

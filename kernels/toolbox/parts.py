@@ -41,7 +41,7 @@ class Cut(NamedTuple):
 
 
 def cut(rng: np.random.Generator, tokens: Tokens, word_ptr: np.ndarray, n_topics: int) -> Cut:
-    """Cut a corpus, with fresh generators. A word costs as much as a token does in each topic."""
+    """Cut a corpus, with fresh generators. A word costs as much as `n_topics` tokens."""
     n_parts = min(MOST_PARTS, FEWEST_PARTS + tokens.words.size // TOKENS_OF_PART)
     rngs = [np.random.Generator(np.random.PCG64(int(seed))) for seed in rng.integers(2**63, size=n_parts)]
     word_cost = word_ptr + (n_topics - 1) * np.arange(word_ptr.size)
