@@ -31,6 +31,7 @@ def move_layers_in_parts(topics: BeliefTopics, rng: np.random.Generator, parts: 
     if not log_l:
         topics.psi[:] = eta[0]
         topics.psi_total[:] = len(topics.psi) * eta[0]
+        return
     shapes = [np.full(of_part.shape, eta[0]) for of_part in counts[-1]]
     for t in reversed(range(len(log_l))):
         _draw_topics(shapes, counts[t + 1], layers, t, parts)
