@@ -23,6 +23,16 @@ LOWEST = -650.0
 
 
 @kernel
+def dense_counts(topics):
+    """Tokens of each word in each topic, int64 (V, K)."""
+    out = np.zeros(topics.psi.shape, np.int64)
+    for w in range(out.shape[0]):
+        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
+            out[w, topics.listed_topic[j]] = topics.listed_count[j]
+    return out
+
+
+@kernel
 def linear(log_links):
     """Exponentials of links (J, W); those of a topic whose links would all underflow are raised together.
 

@@ -10,9 +10,18 @@ from ..toolbox.gammas import exponentials
 from ..toolbox.parts import Part, in_parts
 from ..toolbox.random import is_sampled
 from ..toolbox.tables import count_tables
-from .layers import draw_companions, draw_links, draw_words, hand_up, linear, mix, normalise, renew_eta
+from .layers import (
+    dense_counts,
+    draw_companions,
+    draw_links,
+    draw_words,
+    hand_up,
+    linear,
+    mix,
+    normalise,
+    renew_eta,
+)
 from .state import BeliefTopics, Layers
-from .topics import dense_counts
 
 type OfWords = list[np.ndarray]
 """An array over the words of each part."""

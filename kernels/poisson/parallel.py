@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from ..belief_network.parts import move_layers_in_parts
-from ..belief_network.state import BeliefTopics
 from ..toolbox.gammas import exponentials, log_gammas
 from ..toolbox.jit import kernel
 from ..toolbox.parts import Part, cut, in_parts, move_documents_in_parts, move_topics_in_parts
@@ -28,9 +26,6 @@ from ..toolbox.shapes import prior_shapes
 def topic_factors(documents: Any) -> Any:
     """Return what multiplies the weights of topics in these documents, float (K,), or 1 for nothing."""
     return 1.0
-
-
-move_topics_in_parts.register(BeliefTopics, move_layers_in_parts)
 
 
 @kernel

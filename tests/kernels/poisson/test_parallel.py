@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bnpzoo import Corpus
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
+from bnpzoo.kernels.belief_network import parts as belief_parts
 from bnpzoo.kernels.poisson import parallel
 from bnpzoo.kernels.toolbox import parts
 from bnpzoo.kernels.toolbox.dirichlet import dirichlet_topics
@@ -88,3 +89,13 @@ def test_lists_of_words_are_those_of_the_tokens(n_parts):
     for first, end in pairwise(bounds):
         parallel.list_words(topics, first, end)
     check_side(topics, tokens, 6)
+
+
+@pytest.mark.parametrize("changes", [(), (PLAIN_PYTHON,)])
+def test_belief_networks_move_in_parts(changes):
+    room = load_room(*changes)
+    model, corpus = model_and_corpus("pfa under three", 3)
+    kernel = model.kernels_in(room)["parallel"]
+    state = kernel.load(model.initial_latents(corpus, np.random.default_rng(0)), corpus, model)
+    move = room(parts).move_topics_in_parts.dispatch(type(state.topics))
+    assert move is room(belief_parts).move_layers_in_parts
