@@ -13,15 +13,23 @@ import math
 
 import numpy as np
 
+from ..toolbox.gammas import LEAST, exponentials, log_gammas
 from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, crt, is_sampled, log_gamma_variate
-
-LEAST = 1e-300
-"""Least shape of a gamma variate: of smaller ones the logarithm is not finite."""
-
+from ..toolbox.tables import count_tables
 
 LOWEST = -650.0
 """Least logarithm whose exponential has all its digits, with room for products."""
+
+
+@kernel
+def dense_counts(topics):
+    """Tokens of each word in each topic, int64 (V, K)."""
+    out = np.zeros(topics.psi.shape, np.int64)
+    for w in range(out.shape[0]):
+        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
+            out[w, topics.listed_topic[j]] = topics.listed_count[j]
+    return out
 
 
 @kernel
@@ -84,16 +92,27 @@ def pass_up(rng, counts, topics, log_links, log_l, links_used, above):
     above : int64 (V, W)
         Filled with the counts of the layer above.
     """
-    n_words, width = topics.shape
-    total, links = counts.sum(axis=0), linear(log_links)
+    draw_companions(rng, counts.sum(axis=0), log_links, log_l)
+    hand_up(rng, counts, topics, linear(log_links), links_used, above)
+
+
+@kernel
+def draw_companions(rng, total, log_links, log_l):
+    """Draw what topics of so many tokens (J,) say of their sums of psi; see `pass_up`."""
     for j in range(total.size):
         log_mass = log_row_sum(log_links, j)
         log_l[j] = log_companion(rng, log_mass, float(total[j])) if total[j] > 0 else -np.inf
+
+
+@kernel
+def hand_up(rng, counts, topics, links, links_used, above):
+    """Draw tables of words, and the topic above of each; see `pass_up`."""
+    width = topics.shape[1]
     links_used[:] = 0
     above[:] = 0
     running = np.empty(width)
-    for w in range(n_words):
-        for j in range(total.size):
+    for w in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
             if counts[w, j] == 0:
                 continue
             psi = 0.0
@@ -125,13 +144,15 @@ def draw_eta(rng, eta, prior, counts):
 
     Zhao et al. (2018), eq. (13) and (14); the rate there lacks a factor V.
     """
-    if not is_sampled(prior):
-        return
-    tables = 0
-    for w in range(counts.shape[0]):
-        for k in range(counts.shape[1]):
-            tables += crt(rng, counts[w, k], eta[0])
-    eta[0] = concentration(rng, eta[0], prior, tables, counts.sum(axis=0), float(counts.shape[0]))
+    if is_sampled(prior):
+        tables = count_tables(rng, counts, np.full(counts.shape[1], eta[0])).sum()
+        renew_eta(rng, eta, prior, tables, counts.sum(axis=0), counts.shape[0])
+
+
+@kernel
+def renew_eta(rng, eta, prior, tables, total, n_words):
+    """Draw the same given how many tables there are, and tokens of each topic (K,)."""
+    eta[0] = concentration(rng, eta[0], prior, tables, total, float(n_words))
 
 
 @kernel
@@ -241,21 +262,36 @@ def draw_topics(rng, shapes, counts, log_topics, topics):
 
     Zhao et al. (2018), eq. (1) and (12).
     """
-    n_words, width = counts.shape
-    high, total = np.full(width, -np.inf), np.zeros(width)
-    for w in range(n_words):
-        for k in range(width):
-            log_topics[w, k] = log_gamma_variate(rng, max(shapes[w, k], LEAST) + counts[w, k])
-            high[k] = max(high[k], log_topics[w, k])
-    for w in range(n_words):
-        for k in range(width):
-            topics[w, k] = math.exp(log_topics[w, k] - high[k])
-            total[k] += topics[w, k]
-    for k in range(width):
-        high[k] += math.log(total[k])
-    for w in range(n_words):
-        for k in range(width):
-            log_topics[w, k] -= high[k]
+    high = draw_words(rng, shapes, counts, log_topics)
+    normalise(log_topics, topics, high, exponentials(log_topics, high, topics))
+
+
+@kernel
+def draw_words(rng, shapes, counts, log_topics):
+    """Put logs of gamma variables of words into `log_topics`; return the largest of each topic (W,)."""
+    for w in range(counts.shape[0]):
+        for k in range(counts.shape[1]):
+            log_topics[w, k] = max(shapes[w, k], LEAST) + counts[w, k]
+    return log_gammas(rng, log_topics)
+
+
+@kernel
+def normalise(log_topics, topics, high, total):
+    """Make Dirichlet variables of gamma variables.
+
+    Parameters
+    ----------
+    log_topics, topics : float64 (V, W)
+        Their logarithms, and exponentials relative to `high`.
+    high, total : float64 (W,)
+        `total` is the sum of these exponentials over all words.
+    """
+    level = np.empty(total.size)
+    for k in range(total.size):
+        level[k] = high[k] + math.log(total[k])
+    for w in range(topics.shape[0]):
+        for k in range(total.size):
+            log_topics[w, k] -= level[k]
             topics[w, k] /= total[k]
 
 

@@ -42,6 +42,10 @@ class Layers(NamedTuple):
 
     FIXED = ("mass_prior", "rate_prior", "link_rate_prior")
 
+    def links_to(self, t: int) -> np.ndarray:
+        """Log beta of the topics below upper layer `t`."""
+        return self.log_links if t == 0 else self.log_upper_links[t - 1]
+
 
 class BeliefTopics(NamedTuple):
     """Topic side whose topics are the first layer of a Dirichlet belief network, integrated out.

@@ -3,22 +3,15 @@
 import numpy as np
 
 from ..toolbox.dirichlet import counted, dirichlet_topics
-from ..toolbox.jit import kernel
+from ..toolbox.parts import move_topics_in_parts
 from ..toolbox.shapes import prior_shapes
 from ..toolbox.sides import Tokens, check_positive, check_side, move_topics, rename_topics
 from . import tokens as steps  # noqa: F401  They are chosen by type
-from .layers import linear, mix, sweep_layers
+from .layers import dense_counts, linear, mix, sweep_layers
+from .parts import move_layers_in_parts
 from .state import BeliefTopics, Layers
 
-
-@kernel
-def dense_counts(topics):
-    """Tokens of each word in each topic, int64 (V, K)."""
-    out = np.zeros(topics.psi.shape, np.int64)
-    for w in range(out.shape[0]):
-        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
-            out[w, topics.listed_topic[j]] = topics.listed_count[j]
-    return out
+move_topics_in_parts.register(BeliefTopics, move_layers_in_parts)
 
 
 @move_topics.implement(BeliefTopics)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
+from ..toolbox.parts import documents_of, in_parts, move_documents_in_parts, tables_in_parts
 from ..toolbox.random import log_beta_variate
 from ..toolbox.sides import (
     Tokens,
@@ -119,6 +120,27 @@ def _move_documents(rng, tokens, documents, topics, scratch):
         n_fixed,
         tables,
         exposure,
+    )
+
+
+@move_documents_in_parts.register(WeighedDocuments)
+def _move_in_parts(documents: WeighedDocuments, rng, tokens, topics, parts) -> None:
+    n_topics = documents.prior.shape[1]
+
+    def exposure_of(part) -> float:
+        return draw_exposures(part.rng, documents_of(tokens, part), documents, n_topics)
+
+    draw_weights(
+        rng,
+        documents.prior[0],
+        documents.rest,
+        documents.gamma,
+        documents.c,
+        documents.gamma_prior,
+        documents.c_prior,
+        n_topics,
+        tables_in_parts(tokens, documents, parts)[0],
+        sum(in_parts(exposure_of, parts), 0.0),
     )
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
+from ..toolbox.parts import documents_of, in_parts, move_documents_in_parts, tables_in_parts
 from ..toolbox.random import log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
@@ -125,6 +126,15 @@ def _move_documents(rng, tokens, documents, topics, scratch):
     exposure = draw_exposures(rng, tokens, documents)
     tables = draw_tables(rng, tokens, documents, scratch, documents.prior.shape[1])
     draw_feature_weights(rng, documents, tables, exposure)
+
+
+@move_documents_in_parts.register(FeaturedDocuments)
+def _move_in_parts(documents: FeaturedDocuments, rng, tokens, topics, parts) -> None:
+    def exposure_of(part) -> np.ndarray:
+        return draw_exposures(part.rng, documents_of(tokens, part), documents)
+
+    exposure = sum(in_parts(exposure_of, parts), np.zeros(documents.rest.size))
+    draw_feature_weights(rng, documents, tables_in_parts(tokens, documents, parts), exposure)
 
 
 def features_of(rows) -> Features:

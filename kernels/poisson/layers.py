@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
+from ..toolbox.parts import documents_of, in_parts, move_documents_in_parts
 from ..toolbox.random import categorical, crt, dirichlet, log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
@@ -27,6 +28,8 @@ from ..toolbox.sides import (
     move_documents,
     open_topic,
 )
+from ..toolbox.sides import scratch as empty_scratch
+from ..toolbox.tables import count_tables
 from .weights import draw_exposure, draw_gammas, draw_weights
 
 
@@ -156,14 +159,8 @@ def draw_links(rng, documents, s, linked):
 
 
 @kernel
-def draw_r(rng, documents):
-    """Draw gamma, r and c given the counts of the highest layer, its theta integrated out."""
-    counts, exposure = documents.counts[-1], documents.exposure[-1]
-    n_documents, n_topics = counts.shape
-    tables = np.zeros(n_topics, np.int64)
-    for d in range(n_documents):
-        for k in range(n_topics):
-            tables[k] += crt(rng, counts[d, k], documents.r[k])
+def draw_r(rng, documents, tables):
+    """Draw gamma, r and c given the tables (K,) of the highest layer's counts, its theta integrated out."""
     draw_weights(
         rng,
         documents.r,
@@ -172,9 +169,9 @@ def draw_r(rng, documents):
         documents.c,
         documents.gamma_prior,
         documents.c_prior,
-        n_topics,
+        documents.r.size,
         tables,
-        exposure.sum(),
+        documents.exposure[-1].sum(),
     )
 
 
@@ -205,13 +202,49 @@ def draw_upwards(rng, tokens, documents, scratch):
         linked[:] = 0.0
         count_upwards(rng, documents, s, linked)
         draw_links(rng, documents, s, linked)
-    draw_r(rng, documents)
+    draw_r(rng, documents, count_tables(rng, documents.counts[-1], documents.r))
 
 
 @move_documents.implement(LayeredDocuments)
 def _move_documents(rng, tokens, documents, topics, scratch):
     draw_upwards(rng, tokens, documents, scratch)
     draw_downwards(rng, documents)
+
+
+def layers_of(documents: LayeredDocuments, part) -> LayeredDocuments:
+    """Document side as if there were no other documents."""
+    return documents._replace(
+        prior=documents.prior[part.rows],
+        rest=documents.rest[part.rows],
+        **{name: getattr(documents, name)[:, part.rows] for name in ("theta", "rate", "counts", "exposure")},
+    )
+
+
+@move_documents_in_parts.register(LayeredDocuments)
+def _move_in_parts(documents: LayeredDocuments, rng, tokens, topics, parts) -> None:
+    n_topics = documents.r.size
+
+    def look_at_theta(part, own) -> None:
+        some = documents_of(tokens, part)
+        draw_rates(part.rng, own)
+        draw_exposures(part.rng, some, own)
+        count_tokens(some, own, empty_scratch(n_topics))
+
+    def linked_by(part, own) -> np.ndarray:
+        linked = np.zeros((n_topics, n_topics))
+        count_upwards(part.rng, own, s, linked)
+        return linked
+
+    def tables_of(part, own) -> np.ndarray:
+        return count_tables(part.rng, own.counts[-1], documents.r)
+
+    # The order of `draw_upwards`.
+    own = [layers_of(documents, part) for part in parts]
+    in_parts(look_at_theta, parts, own)
+    for s in range(len(documents.theta)):
+        draw_links(rng, documents, s, sum(in_parts(linked_by, parts, own), np.zeros((n_topics, n_topics))))
+    draw_r(rng, documents, sum(in_parts(tables_of, parts, own), np.zeros(n_topics, np.int64)))
+    in_parts(lambda part, own: draw_downwards(part.rng, own), parts, own)
 
 
 def layered_documents(latents, priors, length_shape: float, link_eta: float, rate_prior) -> LayeredDocuments:

@@ -11,22 +11,15 @@ generator of its own, so that the bits do not depend on the number of threads (`
 default) either.
 """
 
-import math
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
+from ..toolbox.gammas import exponentials, log_gammas
 from ..toolbox.jit import kernel
-from ..toolbox.random import log_gamma_variate
+from ..toolbox.parts import Part, cut, in_parts, move_documents_in_parts, move_topics_in_parts
 from ..toolbox.shapes import prior_shapes
-from ..toolbox.sweeps import finish_sweep
-from ..toolbox.threads import in_threads, parts_of
-
-MOST_PARTS, TOKENS_OF_PART = 16, 2048
-
-LEAST = 1e-300
-"""Least shape of a gamma variable: of smaller ones the logarithm is not finite."""
 
 
 @singledispatch
@@ -36,8 +29,8 @@ def topic_factors(documents: Any) -> Any:
 
 
 @kernel
-def draw_words(rng, topics, first, end, word_topics, high):
-    """Fill rows `first` to `end` of `word_topics` (V, K) with logs of gamma variables; `high` is the largest.
+def draw_words(rng, topics, first, end, word_topics):
+    """Fill rows `first` to `end` of `word_topics` with logs of gamma variables; return the largest, (K,).
 
     Parameters
     ----------
@@ -46,26 +39,13 @@ def draw_words(rng, topics, first, end, word_topics, high):
         Topic side that begins as `DirichletTopics` does, and has `prior_shapes`.
     first, end : int
     word_topics : float64 (V, K)
-    high : float64 (K,)
-        Of each topic, raised to the largest of these logarithms.
     """
     for w in range(first, end):
         shapes = word_topics[w]
         prior_shapes(topics, w, shapes)
         for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
             shapes[topics.listed_topic[j]] += topics.listed_count[j]
-        for k in range(high.size):
-            shapes[k] = log_gamma_variate(rng, max(shapes[k], LEAST))
-            high[k] = max(high[k], shapes[k])
-
-
-@kernel
-def exponentiate(first, end, word_topics, high, mass):
-    """Exponentials of these rows, relative to `high` (K,), in place; add them up in `mass` (K,)."""
-    for w in range(first, end):
-        for k in range(high.size):
-            word_topics[w, k] = math.exp(word_topics[w, k] - high[k])
-            mass[k] += word_topics[w, k]
+    return log_gammas(rng, word_topics[first:end])
 
 
 @kernel
@@ -96,47 +76,56 @@ def draw_topics(rng, tokens, documents, first, end, word_topics, share):
 
 
 @kernel
-def list_words(tokens, topics, first, end):
-    """Recount the lists of words `first` to `end` from the tokens' topics."""
-    topics.n_listed[first:end] = 0
+def gather_topics(tokens, topics):
+    """Recount the sizes of topics, and put the topics of the tokens of a word where its list is to be."""
+    topics.total[:] = 0
+    next_of_word = topics.word_ptr[:-1].copy()
     for i in range(tokens.words.size):
-        w = tokens.words[i]
-        if first <= w < end:
-            start, last = topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]
-            j = start
-            while j < last and topics.listed_topic[j] != tokens.topic[i]:
+        w, k = tokens.words[i], tokens.topic[i]
+        topics.total[k] += 1
+        topics.listed_topic[next_of_word[w]] = k
+        next_of_word[w] += 1
+
+
+@kernel
+def list_words(topics, first, end):
+    """Make the lists of words `first` to `end` of the topics that `gather_topics` left there."""
+    for w in range(first, end):
+        start = last = topics.word_ptr[w]
+        for i in range(start, topics.word_ptr[w + 1]):  # a list is never longer than what it is made of
+            k, j = topics.listed_topic[i], start
+            while j < last and topics.listed_topic[j] != k:
                 j += 1
             if j == last:
-                topics.listed_topic[j] = tokens.topic[i]
+                topics.listed_topic[j] = k
                 topics.listed_count[j] = 0
-                topics.n_listed[w] += 1
+                last += 1
             topics.listed_count[j] += 1
+        topics.n_listed[w] = last - start
 
 
 def parallel_sweep(rng: np.random.Generator, state: Any) -> bool:
     """One sweep: topics' words, tokens, then the moves of both sides. Mutates `state`; gets through."""
-    tokens, documents, topics, scratch = state
-    n_topics = int(topics.n_topics[0])
-    n_parts = min(MOST_PARTS, 1 + tokens.words.size // TOKENS_OF_PART)
-    seeds = rng.integers(2**63, size=2 * n_parts)
-    rngs = [np.random.Generator(np.random.PCG64(int(seed))) for seed in seeds]
-    of_words, of_documents = parts_of(topics.word_ptr, n_parts), parts_of(tokens.doc_ptr, n_parts)
-    word_topics, masses = np.empty((topics.n_listed.size, n_topics)), np.zeros((n_parts, n_topics))
-    highs = np.full((n_parts, n_topics), -np.inf)
+    tokens, documents, topics, _ = state
+    parts = cut(rng, tokens, topics.word_ptr, int(topics.n_topics[0]))
+    word_topics = np.empty((topics.n_listed.size, topics.n_topics[0]))
 
-    def words(own: np.random.Generator, part: tuple[int, int], high: np.ndarray) -> None:
-        draw_words(own, topics, *part, word_topics, high)
+    def words(part: Part) -> np.ndarray:
+        return draw_words(part.rng, topics, part.first, part.end, word_topics)
 
-    in_threads(words, rngs[:n_parts], of_words, highs)
-    high = highs.max(axis=0)
-    in_threads(lambda part, mass: exponentiate(*part, word_topics, high, mass), of_words, masses)
-    share = topic_factors(documents) / masses.sum(axis=0)
+    high = np.max(in_parts(words, parts.words), axis=0)
 
-    def some(own: np.random.Generator, part: tuple[int, int]) -> None:
-        draw_topics(own, tokens, documents, *part, word_topics, share)
+    def relative(part: Part) -> np.ndarray:
+        return exponentials(word_topics[part.rows], high, word_topics[part.rows])
 
-    in_threads(some, rngs[n_parts:], of_documents)
-    in_threads(lambda part: list_words(tokens, topics, *part), of_words)
-    topics.total[:] = np.bincount(tokens.topic, minlength=topics.total.size)
-    finish_sweep(rng, tokens, documents, topics, scratch)
+    share = topic_factors(documents) / sum(in_parts(relative, parts.words))
+
+    def topics_of(part: Part) -> None:
+        draw_topics(part.rng, tokens, documents, part.first, part.end, word_topics, share)
+
+    in_parts(topics_of, parts.documents)
+    gather_topics(tokens, topics)
+    in_parts(lambda part: list_words(topics, part.first, part.end), parts.words)
+    move_documents_in_parts(documents, rng, tokens, topics, parts.documents)
+    move_topics_in_parts(topics, rng, parts.words)
     return True

@@ -13,15 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
+from ..toolbox.parts import move_documents_in_parts, tables_in_parts
 from ..toolbox.random import crt, is_sampled, log_beta_variate, log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
     check_positive,
     check_side,
     check_topic_of_tokens,
-    draw_tables,
-    move_documents,
-    topic_sizes,
 )
 from .parallel import topic_factors
 from .weights import draw_gammas
@@ -55,8 +53,8 @@ class TopicProbabilities(NamedTuple):
     FIXED = ("rest", "gamma_prior", "c_prior", "p_shapes")
 
 
-@topic_factors.register
-def _(documents: TopicProbabilities) -> np.ndarray:
+@topic_factors.register(TopicProbabilities)
+def _topic_factors(documents: TopicProbabilities) -> np.ndarray:
     return np.exp(-np.logaddexp(0.0, -documents.log_odds))
 
 
@@ -92,13 +90,12 @@ def draw_own_weights(rng, documents, tables, n_documents):
         c[0] = math.exp(log_gamma_variate(rng, shape)) / rate
 
 
-@move_documents.implement(TopicProbabilities)
-def _move_documents(rng, tokens, documents, topics, scratch):
+@move_documents_in_parts.register(TopicProbabilities)
+def _move_in_parts(documents: TopicProbabilities, rng, tokens, topics, parts) -> None:
     # p given the weights, the theta integrated out; then tables and weights given p.
-    n_documents, n_topics = tokens.group.size, documents.log_odds.size
-    draw_probabilities(rng, documents, topic_sizes(topics), n_documents)
-    tables = draw_tables(rng, tokens, documents, scratch, n_topics)[0]
-    draw_own_weights(rng, documents, tables, n_documents)
+    n_documents = tokens.group.size
+    draw_probabilities(rng, documents, topics.total, n_documents)
+    draw_own_weights(rng, documents, tables_in_parts(tokens, documents, parts)[0], n_documents)
 
 
 def topic_probabilities(latents, priors, p_shapes) -> TopicProbabilities:

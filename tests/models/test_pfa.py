@@ -157,23 +157,6 @@ def test_a_corpus_without_tokens_is_a_draw_from_the_prior():
     assert abs(np.mean(drawn) - 1.5) < TOLERANCE * np.sqrt(0.75 / len(drawn))
 
 
-def test_threads_do_not_change_a_bit(monkeypatch):
-    words = np.random.default_rng(0).integers(50, size=9000)
-    corpus = Corpus(words, np.arange(0, 9001, 9), n_words=50)
-    model, ends = get("pfa", n_topics=5), []
-    kernel = model.kernel("parallel")
-    for n_threads in (1, 3):
-        monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
-        rng = np.random.default_rng(1)
-        state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-        for _ in range(4):
-            state = kernel.step(rng, state)
-            kernel.check(state)
-        ends.append(kernel.snapshot(state))
-    for name, value in ends[0].items():
-        np.testing.assert_array_equal(value, ends[1][name], err_msg=name)
-
-
 def last_of(model, corpus, variant, n):
     """Latents after `n` sweeps of a variant, each state compared with a recount."""
     kernel, rng = model.kernel(variant), np.random.default_rng(0)

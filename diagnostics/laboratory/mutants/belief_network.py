@@ -22,14 +22,12 @@ DRAW_AND_MIX = """\
         if t > 0:
             mix(layers.topics[t], linear(log_links), shapes)
 """
-DRAW_ETA = (
-    "    eta[0] = concentration(rng, eta[0], prior, tables, counts.sum(axis=0), float(counts.shape[0]))\n"
-)
+DRAW_ETA = "    eta[0] = concentration(rng, eta[0], prior, tables, total, float(n_words))\n"
 PRINTED_ETA = """\
     rate = prior[1]
-    for n in counts.sum(axis=0):
+    for n in total:
         if n > 0:
-            rate += math.exp(log_companion(rng, math.log(counts.shape[0] * eta[0]), float(n)))
+            rate += math.exp(log_companion(rng, math.log(n_words * eta[0]), float(n)))
     eta[0] = math.exp(log_gamma_variate(rng, prior[0] + tables)) / rate
 """
 TABLES = "            for _ in range(crt(rng, counts[w, j], psi)):\n"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ....zoo.families.belief_network.topics import BeliefNetwork
 from ....zoo.families.poisson.family import OfDocumentProbabilities
 from ....zoo.models.bgg import Bgg
 from ....zoo.models.gbn import Gbn
@@ -19,7 +20,7 @@ RATES_FIRST = """\
         linked[:] = 0.0
         count_upwards(rng, documents, s, linked)
         draw_links(rng, documents, s, linked)
-    draw_r(rng, documents)
+    draw_r(rng, documents, count_tables(rng, documents.counts[-1], documents.r))
 """
 R_FIRST = "".join([*RATES_FIRST.splitlines(True)[2:], *RATES_FIRST.splitlines(True)[:2]])
 
@@ -29,6 +30,10 @@ def _mutant(
 ) -> Mutant:
     change = Change(f"poisson/{file}.py", find, replace)
     return Mutant(f"poisson-{name}", (concerns,), change, about, requires=requires)
+
+
+def _in_parts(name: str, file: str, find: str, replace: str, about: str, *concerns: type) -> Mutant:
+    return Mutant(f"parts-{name}", concerns, Change(file, find, replace), about, "parallel")
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -234,5 +239,61 @@ MUTANTS: tuple[Mutant, ...] = (
         "log_gamma_variate(rng, shape + 1.0) - math.log(rate)",
         "the shape of a weight is one too large, as if its logarithm had been drawn",
         Metalda,
+    ),
+    _in_parts(
+        "first-tables-left-out", "toolbox/parts.py",
+        "in in_parts(tables_of, parts):",
+        "in in_parts(tables_of, parts)[1:]:",
+        "the tables of the first part of the documents are not counted",
+        Bgg, Metalda,
+    ),
+    _in_parts(
+        "generator-shared", "toolbox/parts.py",
+        "in rng.integers(2**63, size=n_parts)]",
+        "in [rng.integers(2**63)] * n_parts]",
+        "all parts draw the same numbers",
+        Bgg, Metalda, Gbn,
+    ),
+    _in_parts(
+        "mass-of-first-words", "poisson/parallel.py",
+        "sum(in_parts(relative, parts.words))",
+        "in_parts(relative, parts.words)[0]",
+        "topics are made to sum to one over the words of the first part",
+        Bgg, Metalda, Gbn,
+    ),
+    _in_parts(
+        "exposure-of-first", "poisson/features.py",
+        "sum(in_parts(exposure_of, parts), np.zeros(documents.rest.size))",
+        "in_parts(exposure_of, parts)[0]",
+        "documents of the first part alone expose the weights",
+        Metalda,
+    ),
+    _in_parts(
+        "layers-of-first", "poisson/layers.py",
+        "getattr(documents, name)[:, part.rows]",
+        "getattr(documents, name)[:, : part.end - part.first]",
+        "all parts read and write the layers of the first documents",
+        Gbn,
+    ),
+    _in_parts(
+        "links-of-first", "poisson/layers.py",
+        "sum(in_parts(linked_by, parts, own), np.zeros((n_topics, n_topics)))",
+        "in_parts(linked_by, parts, own)[0]",
+        "links are drawn given the tables of the first part of the documents",
+        Gbn,
+    ),
+    _in_parts(
+        "upper-links-of-first", "belief_network/parts.py",
+        "np.sum([used for used, _ in found], axis=0)",
+        "found[0][0]",
+        "links of a belief network are drawn given the tables of the first part of the words",
+        BeliefNetwork,
+    ),
+    _in_parts(
+        "companions-of-first", "belief_network/parts.py",
+        "sum(of_part.sum(axis=0) for of_part in counts), log_links",
+        "counts[0].sum(axis=0), log_links",
+        "companions are those of the tokens of the first part of the words",
+        BeliefNetwork,
     ),
 )  # fmt: skip

@@ -125,18 +125,6 @@ def test_pfa_on_one_layer_is_pfa_with_a_sampled_eta():
     assert not agrees_with_oracle(subject, wrong, corpus, draws=4000, false_alarm_rate=1e-5).passed
 
 
-@pytest.mark.parametrize("model_id", ["pfa", "metalda", "gbn"])
-def test_threads_do_not_change_a_bit(model_id, monkeypatch):
-    words = np.random.default_rng(0).integers(50, size=9000)
-    corpus = Corpus(words, np.arange(0, 9001, 9), n_words=50)
-    model, ends = get(model_id, topics="belief-network", n_topics=5, width=3), []
-    for n_threads in (1, 3):
-        monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
-        ends.append(list(states(model, "parallel", 3, corpus))[-1])
-    for name, value in ends[0].items():
-        np.testing.assert_array_equal(value, ends[1][name], err_msg=name)
-
-
 def test_words_of_a_topic_without_tokens_are_drawn_however_small_the_shapes():
     """By the parallel sampler: of two words, each is all of an empty topic half of the time.
 
