@@ -19,7 +19,7 @@ class Layers(NamedTuple):
         Its exponential.
     log_popularity : float64 (L, W)
         log gamma.
-    log_links : float64 (K, W)
+    log_links : float64 (capacity, W)
         log beta of the topics of the first layer.
     log_upper_links : float64 (max(L - 1, 0), W, W)
         log beta of the topics of upper layers.
@@ -50,10 +50,12 @@ class BeliefTopics(NamedTuple):
     ----------
     total, word_ptr, n_listed, listed_topic, listed_count, eta, eta_prior, n_topics
         As in `DirichletTopics`, and in its order; eta is that of the last layer.
-    psi : float64 (V, K)
+    psi : float64 (V, capacity)
         Dirichlet parameters of the topics, a word after the other.
-    psi_total : float64 (K,)
+    psi_total : float64 (capacity,)
         Their sums over words.
+    first_word : float64 (V,)
+        Probability of each word as the first of a topic that is not represented.
     layers : Layers
     """
 
@@ -67,6 +69,7 @@ class BeliefTopics(NamedTuple):
     n_topics: np.ndarray
     psi: np.ndarray
     psi_total: np.ndarray
+    first_word: np.ndarray
     layers: Layers
 
     FIXED = ("word_ptr", "eta_prior")

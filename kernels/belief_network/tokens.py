@@ -4,7 +4,8 @@ Topic k weighs ``c_k (n_kw + psi_kw)`` for a token of word w, with the coefficie
 
     c_k = (prior_k + n_dk) / (n_k + psi_k)
 
-where n and psi without a word are sums over words. The counts are sparse, as they are under a symmetric
+where n and psi without a word are sums over words, and a topic that is not represented yet weighs rest times
+the probability of w as its first word (`births`). The counts are sparse, as they are under a symmetric
 Dirichlet. The sum of ``c_k psi_kw`` over all topics is not a multiple of what is known from other words, and
 is computed at each token: it reads one row of psi, little work beside that with counts unless there are
 hundreds of topics. So the draw is exact, and takes one uniform variate.
@@ -22,6 +23,7 @@ from ..toolbox.sides import (
     topic_sizes,
     weigh_topic,
 )
+from .births import open_both
 from .state import BeliefTopics
 
 
@@ -55,7 +57,10 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
     for k in range(n_topics):
         in_document = documents.prior[g, k] + doc_count[k]
         weights[k] *= in_document / (topics.total[k] + topics.psi_total[k])
-    new = categorical(rng, weights, n_topics)
+    weights[n_topics] = documents.rest[g] * topics.first_word[w]
+    new = categorical(rng, weights, n_topics + 1)
+    if new == n_topics:
+        new = open_both(rng, documents, topics, g, w)
     tokens.topic[i] = new
     list_token(counts, w, new)
     doc_count[new] += 1
@@ -102,8 +107,8 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
     total, doc_count, coefficient = topics.total, scratch.doc_count, scratch.coefficient
     listed_topic, listed_count, running = topics.listed_topic, topics.listed_count, scratch.weights
     psi, psi_total, n_topics = topics.psi, topics.psi_total, topics.n_topics[0]
-    w, old = tokens.words[i], tokens.topic[i]
-    prior = documents.prior[tokens.group[d]]
+    w, g, old = tokens.words[i], tokens.group[d], tokens.topic[i]
+    prior, unknown = documents.prior[g], documents.rest[g] * topics.first_word[w]
     start, length = topics.word_ptr[w], topics.n_listed[w]
 
     kept = 0.0
@@ -122,14 +127,19 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
         word_mass += coefficient[k] * count
         running[j] = word_mass
 
-    u = rng.random() * (word_mass + smooth_mass(coefficient, psi, w, n_topics))
+    smooth = smooth_mass(coefficient, psi, w, n_topics)
+    u = rng.random() * (word_mass + smooth + unknown)
     new_entry = 0
     if u < word_mass:
         while running[new_entry] <= u:
             new_entry += 1
         new = int(listed_topic[start + new_entry])
     else:
-        new = find_by_psi(u - word_mass, coefficient, psi, w, n_topics)
+        u -= word_mass
+        if u < smooth or unknown == 0.0:
+            new = find_by_psi(u, coefficient, psi, w, n_topics)
+        else:
+            new = open_both(rng, documents, topics, g, w)
         while new_entry < length and listed_topic[start + new_entry] != new:
             new_entry += 1
 

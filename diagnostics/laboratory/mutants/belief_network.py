@@ -119,8 +119,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _of_layers(
         "psi-of-old-links",
-        "    links = linear(layers.log_links)\n    mix(layers.topics[0], links, psi)\n",
-        "    links = psi_total[:, None] * np.ones((1, width)) / width\n"
+        "    links = linear(first_links)\n    mix(layers.topics[0], links, psi)\n",
+        "    links = psi_total[:n_topics, None] * np.ones((1, width)) / width\n"
         "    mix(layers.topics[0], links, psi)\n",
         "the topics of tokens are drawn with psi of equal links",
     ),

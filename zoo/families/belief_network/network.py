@@ -47,6 +47,18 @@ def shapes(log_topics: np.ndarray, log_links: np.ndarray) -> np.ndarray:
     return np.maximum(np.einsum("kj,kw->jw", linear(log_links), np.exp(log_topics)), LEAST)
 
 
+def first_words(latents: Mapping[str, np.ndarray], n_words: int) -> np.ndarray:
+    """Probability of each word as the first of a topic of the first layer that has no tokens yet, float (V,).
+
+    Its links are Gamma(gamma_k, c), of one rate c, so that their shares have the means
+    gamma_k / sum_k gamma_k, and a first word comes from topic k with this probability.
+    """
+    if n_upper(latents) == 0:
+        return np.full(n_words, 1.0 / n_words)
+    shape = np.maximum(np.exp(latents["log_popularity"][0]), LEAST)
+    return np.maximum(shape / shape.sum() @ np.exp(latents["log_upper_topics"][0]), LEAST)
+
+
 def n_upper(latents: Mapping[str, np.ndarray]) -> int:
     """Count the layers above the first."""
     return len(latents["log_popularity"]) if "log_popularity" in latents else 0

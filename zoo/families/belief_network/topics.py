@@ -243,6 +243,10 @@ class BeliefNetwork(TopicSide):
         sizes = np.bincount(latents["z"], minlength=n_topics)
         return sizes + self.psi_total(latents, n_topics, corpus.n_words)
 
+    @override
+    def new_words_at(self, latents: Latents, corpus: Corpus) -> np.ndarray:
+        return network.first_words(latents, corpus.n_words)
+
     @property
     @override
     def counts(self) -> Callable[[State], WordCounts]:
@@ -341,7 +345,7 @@ class BeliefNetwork(TopicSide):
         priors = {
             name: (0.0, 0.0) for name in ("layer_mass", "layer_rate", "link_rate")
         } | self.prior_arrays()
-        return room(topics).belief_topics(tokens, corpus.n_words, n_topics, above, priors)
+        return room(topics).belief_topics(tokens, corpus.n_words, n_topics, capacity, above, priors)
 
     @override
     def snapshot(self, room: Room, state: State) -> Latents:
