@@ -15,61 +15,85 @@ integrated out again, and nothing looks at what is left of them.
 
 import math
 
-import numpy as np
-
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import log_gamma_variate
 from ..toolbox.sides import open_topic
-from .layers import LEAST, find_in_running, linear, link_shapes
+from .layers import LEAST, LOWEST, link_shapes
 
 
 @kernel
-def weigh_first_words(layers, out):
-    """Fill `out` (V,) with (1)."""
+def expect_births(layers, births):
+    """Bring up to date what topics that open will be like."""
     if layers.mass.size == 0:
-        out[:] = 1.0 / out.size
+        births.first_word[:] = 1.0 / births.first_word.size
         return
-    shape = link_shapes(layers, 0)
-    share = shape / shape.sum()
-    for w in range(out.size):
-        out[w] = LEAST  # of a word that has underflowed in all topics
+    births.shape[:] = link_shapes(layers, 0)
+    share = births.shape / births.shape.sum()
+    for w in range(births.first_word.size):
+        births.first_word[w] = LEAST  # of a word that has underflowed in all topics
         for k in range(share.size):
-            out[w] += share[k] * layers.topics[0, w, k]
+            births.first_word[w] += share[k] * layers.topics[0, w, k]
 
 
-@kernel
-def draw_first_links(rng, layers, word, log_links):
-    """Draw the links (W,) of a topic given the word that opened it."""
-    shape = link_shapes(layers, 0)
-    log_sum = log_gamma_variate(rng, shape.sum()) - math.log(layers.link_rate[0])
-    running = np.cumsum(shape / shape.sum() * layers.topics[0, word])
-    # A token has one uniform variate, which chose to open a topic; this is another in disguise.
-    u = math.exp(-rng.standard_exponential())
-    shape[find_in_running(running, u * running[-1])] += 1.0
-    high, total = -np.inf, 0.0
-    for k in range(shape.size):
-        log_links[k] = log_gamma_variate(rng, shape[k])
+@borrowing_kernel
+def draw_origin(rng, births, topics, word):
+    """Draw the upper topic that the first token of a topic comes from, given its word."""
+    total = 0.0
+    for k in range(births.shape.size):
+        total += births.shape[k]
+    # A token has one uniform variate, which chose to open a topic; this is another, made of an exponential.
+    u = math.exp(-rng.standard_exponential()) * births.first_word[word]
+    found = 0
+    for k in range(births.shape.size):
+        weight = births.shape[k] / total * topics[word, k]
+        if weight > 0.0:
+            found = k
+            u -= weight
+            if u < 0.0:
+                return found
+    return found  # by rounding, u can be as much as their sum
+
+
+@borrowing_kernel
+def draw_first_links(rng, layers, births, word, log_links):
+    """Draw the links (W,) of a topic given the word that opened it, and their exponentials as `linear` has them.
+
+    Returns the sum of the exponentials.
+    """
+    origin = draw_origin(rng, births, layers.topics[0], word)
+    all_shapes, high = 0.0, -math.inf
+    for k in range(log_links.size):
+        shape = births.shape[k]
+        all_shapes += shape
+        log_links[k] = log_gamma_variate(rng, shape + 1.0 if k == origin else shape)
         high = max(high, log_links[k])
-    for k in range(shape.size):
+    total = 0.0
+    for k in range(log_links.size):
         total += math.exp(log_links[k] - high)
-    log_links += log_sum - (high + math.log(total))
+    log_sum = log_gamma_variate(rng, all_shapes) - math.log(layers.link_rate[0])
+    highest, total = log_sum - math.log(total), 0.0
+    for k in range(log_links.size):
+        relative = log_links[k] - high
+        log_links[k] = relative + highest
+        births.links[k] = math.exp(log_links[k] if highest > LOWEST else relative + LOWEST)
+        total += births.links[k]
+    return total
 
 
-@kernel
+@borrowing_kernel
 def open_words(rng, topics, word, new):
     """Give topic `new` its links and its psi, given that it begins with a token of `word`."""
-    n_words, layers = topics.first_word.size, topics.layers
+    n_words, layers, births = topics.n_listed.size, topics.layers, topics.births
     if layers.mass.size == 0:
-        topics.psi[:, new] = topics.eta[0]
+        for w in range(n_words):
+            topics.psi[w, new] = topics.eta[0]
         topics.psi_total[new] = n_words * topics.eta[0]
         return
-    draw_first_links(rng, layers, word, layers.log_links[new])
-    links = linear(layers.log_links[new : new + 1])[0]
-    topics.psi_total[new] = links.sum()
+    topics.psi_total[new] = draw_first_links(rng, layers, births, word, layers.log_links[new])
     for w in range(n_words):
         psi = 0.0
-        for k in range(links.size):
-            psi += links[k] * layers.topics[0, w, k]
+        for k in range(births.links.size):
+            psi += births.links[k] * layers.topics[0, w, k]
         topics.psi[w, new] = psi
 
 

@@ -43,6 +43,24 @@ class Layers(NamedTuple):
     FIXED = ("mass_prior", "rate_prior", "link_rate_prior")
 
 
+class Births(NamedTuple):
+    """What topics that open are like given the layers above.
+
+    Attributes
+    ----------
+    first_word : float64 (V,)
+        Probability of each word as the first of a topic that is not represented.
+    shape : float64 (W,)
+        Shapes of its links before it has a token.
+    links : float64 (W,)
+        Working memory: links of the topic that opened last.
+    """
+
+    first_word: np.ndarray
+    shape: np.ndarray
+    links: np.ndarray
+
+
 class BeliefTopics(NamedTuple):
     """Topic side whose topics are the first layer of a Dirichlet belief network, integrated out.
 
@@ -54,8 +72,7 @@ class BeliefTopics(NamedTuple):
         Dirichlet parameters of the topics, a word after the other.
     psi_total : float64 (capacity,)
         Their sums over words.
-    first_word : float64 (V,)
-        Probability of each word as the first of a topic that is not represented.
+    births : Births
     layers : Layers
     """
 
@@ -69,7 +86,7 @@ class BeliefTopics(NamedTuple):
     n_topics: np.ndarray
     psi: np.ndarray
     psi_total: np.ndarray
-    first_word: np.ndarray
+    births: Births
     layers: Layers
 
     FIXED = ("word_ptr", "eta_prior")

@@ -57,7 +57,7 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
     for k in range(n_topics):
         in_document = documents.prior[g, k] + doc_count[k]
         weights[k] *= in_document / (topics.total[k] + topics.psi_total[k])
-    weights[n_topics] = documents.rest[g] * topics.first_word[w]
+    weights[n_topics] = documents.rest[g] * topics.births.first_word[w]
     new = categorical(rng, weights, n_topics + 1)
     if new == n_topics:
         new = open_both(rng, documents, topics, g, w)
@@ -108,7 +108,7 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
     listed_topic, listed_count, running = topics.listed_topic, topics.listed_count, scratch.weights
     psi, psi_total, n_topics = topics.psi, topics.psi_total, topics.n_topics[0]
     w, g, old = tokens.words[i], tokens.group[d], tokens.topic[i]
-    prior, unknown = documents.prior[g], documents.rest[g] * topics.first_word[w]
+    prior, unknown = documents.prior[g], documents.rest[g] * topics.births.first_word[w]
     start, length = topics.word_ptr[w], topics.n_listed[w]
 
     kept = 0.0

@@ -15,9 +15,9 @@ from ..toolbox.sides import (
     with_capacity,
 )
 from . import tokens as steps  # noqa: F401  They are chosen by type
-from .births import weigh_first_words
+from .births import expect_births
 from .layers import linear, mix, sweep_layers
-from .state import BeliefTopics, Layers
+from .state import BeliefTopics, Births, Layers
 
 
 @kernel
@@ -35,7 +35,7 @@ def _move_topics(rng, topics):
     sweep_layers(
         rng, dense_counts(topics), topics.eta, topics.eta_prior, topics.layers, topics.psi, topics.psi_total
     )
-    weigh_first_words(topics.layers, topics.first_word)
+    expect_births(topics.layers, topics.births)
 
 
 @prior_shapes.implement(BeliefTopics)
@@ -91,10 +91,16 @@ def belief_topics(
         links = linear(layers.log_links)
         mix(layers.topics[0], links, psi)
         psi_total[:] = links.sum(axis=1)
-    first_word = np.empty(n_words)
-    weigh_first_words(layers, first_word)
-    side = BeliefTopics(*counts, psi, psi_total, first_word, layers)
+    side = BeliefTopics(*counts, psi, psi_total, births_under(layers, n_words), layers)
     return side if capacity == n_topics else with_capacity(side, capacity)
+
+
+def births_under(layers: Layers, n_words: int) -> Births:
+    """Births of topics under the given layers."""
+    width = layers.log_popularity.shape[1]
+    births = Births(np.zeros(n_words), np.zeros(width), np.zeros(width))
+    expect_births(layers, births)
+    return births
 
 
 def layers_of(latents, priors, n_words: int, n_topics: int) -> Layers:
@@ -165,7 +171,6 @@ def _(side: BeliefTopics, tokens: Tokens, n_topics: int) -> None:
         raise AssertionError("psi is not the mixture of the topics above")
     if not np.allclose(side.psi_total[:n_topics], psi.sum(axis=0), rtol=1e-9):
         raise AssertionError("the sums of psi differ from a recount")
-    first_word = np.empty_like(side.first_word)
-    weigh_first_words(layers, first_word)
-    if not np.allclose(side.first_word, first_word, rtol=1e-9):
+    first_word = births_under(layers, side.n_listed.size).first_word
+    if not np.allclose(side.births.first_word, first_word, rtol=1e-9):
         raise AssertionError("the words that topics begin with differ from a recount")
