@@ -9,15 +9,19 @@ k is the probability that the first token comes from it, and
     shares | w         ~ Dirichlet(gamma + e_k),   k with probability ∝ gamma_k phi_kw
     sum | w            ~ Gamma(sum_k gamma_k, c)
 
-With one layer, (1) is 1 / V. Links of a topic that is not represented are nowhere: where one ends they are
-integrated out again, and nothing looks at what is left of them.
+With one layer, (1) is 1 / V.
+
+A topic loses its links as soon as its last token is taken out, and gets others with its next one. Until then
+it is as likely for a word as any topic that is not represented: given the sticks of all topics, its own and
+those not broken yet, a token then weighs none by links that are integrated out for others. Were the links
+kept, what topics that are not represented weigh together would hang on links of each, and (1) would be no
+more than its mean.
 """
 
 import math
 
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import log_gamma_variate
-from ..toolbox.sides import open_topic
 from .layers import LEAST, LOWEST, link_shapes
 
 
@@ -81,27 +85,43 @@ def draw_first_links(rng, layers, births, word, log_links):
 
 
 @borrowing_kernel
-def open_words(rng, topics, word, new):
-    """Give topic `new` its links and its psi, given that it begins with a token of `word`."""
-    n_words, layers, births = topics.n_listed.size, topics.layers, topics.births
-    if layers.mass.size == 0:
-        for w in range(n_words):
-            topics.psi[w, new] = topics.eta[0]
-        topics.psi_total[new] = n_words * topics.eta[0]
-        return
-    topics.psi_total[new] = draw_first_links(rng, layers, births, word, layers.log_links[new])
-    for w in range(n_words):
-        psi = 0.0
-        for k in range(births.links.size):
-            psi += births.links[k] * layers.topics[0, w, k]
-        topics.psi[w, new] = psi
+def is_last(topics, k):
+    """Whether the topic of a token, which is counted, loses its links without it."""
+    return topics.births.happen[0] and topics.total[k] == 1
 
 
 @borrowing_kernel
-def open_both(rng, documents, topics, group, word):
-    """Add a topic to both sides, given that a token of `word` in a document of `group` chose it."""
-    new = topics.n_topics[0]
-    topics.n_topics[0] += 1
-    open_topic(rng, documents, new, group)
-    open_words(rng, topics, word, new)
-    return new
+def weigh_unlinked(topics, word, k):
+    """Let topic `k` weigh for one token of `word` as if it had no links."""
+    topics.psi[word, k] = topics.births.first_word[word]
+    topics.psi_total[k] = 1.0
+
+
+@borrowing_kernel
+def forget_links(topics, k):
+    """Integrate the links of topic `k` out again, which its last token has left."""
+    births, log_links = topics.births, topics.layers.log_links[k]
+    for j in range(log_links.size):
+        log_links[j] = -math.inf
+    for w in range(births.first_word.size):
+        topics.psi[w, k] = births.first_word[w]
+    topics.psi_total[k] = 1.0
+
+
+@borrowing_kernel
+def draw_if_first(rng, topics, word, k):
+    """Draw the links of topic `k` if a token of `word`, which is counted, is its first."""
+    births, layers = topics.births, topics.layers
+    if not births.happen[0] or topics.total[k] > 1:
+        return
+    if layers.mass.size == 0:
+        for w in range(births.first_word.size):
+            topics.psi[w, k] = topics.eta[0]
+        topics.psi_total[k] = births.first_word.size * topics.eta[0]
+        return
+    topics.psi_total[k] = draw_first_links(rng, layers, births, word, layers.log_links[k])
+    for w in range(births.first_word.size):
+        psi = 0.0
+        for j in range(births.links.size):
+            psi += births.links[j] * layers.topics[0, w, j]
+        topics.psi[w, k] = psi

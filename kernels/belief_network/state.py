@@ -20,7 +20,7 @@ class Layers(NamedTuple):
     log_popularity : float64 (L, W)
         log gamma.
     log_links : float64 (capacity, W)
-        log beta of the topics of the first layer.
+        log beta of the topics of the first layer; -inf while a topic has none.
     log_upper_links : float64 (max(L - 1, 0), W, W)
         log beta of the topics of upper layers.
     mass, rate, link_rate : float64 (L,)
@@ -54,11 +54,16 @@ class Births(NamedTuple):
         Shapes of its links before it has a token.
     links : float64 (W,)
         Working memory: links of the topic that opened last.
+    happen : bool (1,)
+        Whether documents can open topics. If not, those without tokens keep their links, as latents.
     """
 
     first_word: np.ndarray
     shape: np.ndarray
     links: np.ndarray
+    happen: np.ndarray
+
+    FIXED = ("happen",)
 
 
 class BeliefTopics(NamedTuple):

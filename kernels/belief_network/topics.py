@@ -52,12 +52,13 @@ def _rename_topics(topics, new_name, n_kept):
             topics.psi[:, new] = topics.psi[:, k]
             topics.psi_total[new] = topics.psi_total[k]
             topics.layers.log_links[new] = topics.layers.log_links[k]
+    topics.layers.log_links[n_kept:] = -np.inf
 
 
 @with_capacity.register
 def _(side: BeliefTopics, capacity: int) -> BeliefTopics:
     known = side.layers.log_links
-    log_links = np.zeros((capacity, known.shape[1]))
+    log_links = np.full((capacity, known.shape[1]), -np.inf)
     log_links[: len(known)] = known
     return side._replace(
         total=widened(side.total, capacity),
@@ -91,14 +92,14 @@ def belief_topics(
         links = linear(layers.log_links)
         mix(layers.topics[0], links, psi)
         psi_total[:] = links.sum(axis=1)
-    side = BeliefTopics(*counts, psi, psi_total, births_under(layers, n_words), layers)
-    return side if capacity == n_topics else with_capacity(side, capacity)
+    births = births_under(layers, n_words, happen=capacity > n_topics)
+    return with_capacity(BeliefTopics(*counts, psi, psi_total, births, layers), capacity)
 
 
-def births_under(layers: Layers, n_words: int) -> Births:
-    """Births of topics under the given layers."""
+def births_under(layers: Layers, n_words: int, happen: bool) -> Births:
+    """Births of topics under the given layers, where documents can open topics."""
     width = layers.log_popularity.shape[1]
-    births = Births(np.zeros(n_words), np.zeros(width), np.zeros(width))
+    births = Births(np.zeros(n_words), np.zeros(width), np.zeros(width), np.array([happen]))
     expect_births(layers, births)
     return births
 
@@ -171,6 +172,6 @@ def _(side: BeliefTopics, tokens: Tokens, n_topics: int) -> None:
         raise AssertionError("psi is not the mixture of the topics above")
     if not np.allclose(side.psi_total[:n_topics], psi.sum(axis=0), rtol=1e-9):
         raise AssertionError("the sums of psi differ from a recount")
-    first_word = births_under(layers, side.n_listed.size).first_word
+    first_word = births_under(layers, side.n_listed.size, happen=True).first_word
     if not np.allclose(side.births.first_word, first_word, rtol=1e-9):
         raise AssertionError("the words that topics begin with differ from a recount")

@@ -214,6 +214,8 @@ class BeliefNetwork(TopicSide):
         if self.layers == 1:
             return log_sequences(z, corpus.words, np.full(n_words, float(latents["eta"])))
         n_topics = latents["log_links"].shape[1]
+        if np.any(np.isneginf(latents["log_links"][:, z])):
+            return -np.inf  # a token's topic has no links
         cells, counts = np.unique(z.astype(np.int64) * n_words + corpus.words, return_counts=True)
         known, place = np.unique(cells % n_words, return_inverse=True)
         shape = self.psi(latents, n_topics, n_words, known)[cells // n_words, place]
