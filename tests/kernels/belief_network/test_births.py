@@ -113,14 +113,12 @@ def test_a_word_that_no_topic_above_has_may_come_first():
 
 @pytest.fixture(params=[1, 2])
 def side(request):
-    """Topic side of some topics of `hdp` that leave no room for more."""
+    """Topic side of four topics of `hdp`."""
     model = get("hdp", topics="belief-network", layers=request.param, width=3).set_to("fixed")
     latents, corpus = model.simulate(Design(np.array([9, 8]), 4), np.random.default_rng(3))
-    kernel = model.kernels_in(PLAIN)["dense"]
-    state = kernel.load(latents, corpus, model)
-    n_topics = state.topics.n_topics[0]
-    assert n_topics > 3
-    return SimpleNamespace(topics=state.topics, n_topics=n_topics, latents=latents)
+    latents = model.start_at(np.arange(17) % 4, corpus, np.random.default_rng(0))
+    state = model.kernels_in(PLAIN)["dense"].load(latents, corpus, model)
+    return SimpleNamespace(topics=state.topics, n_topics=4, latents=latents)
 
 
 def test_more_room_changes_nothing_else(side):
@@ -128,6 +126,7 @@ def test_more_room_changes_nothing_else(side):
     assert more.psi.shape == (4, 200)
     assert len(more.layers.log_links) == more.psi_total.size == more.total.size == 200
     np.testing.assert_array_equal(more.psi[:, :k], side.topics.psi[:, :k])
+    assert np.all(np.isneginf(more.layers.log_links[k:]))
     for name, value in PLAIN(topics).snapshot(more).items():
         np.testing.assert_array_equal(value, side.latents[name], err_msg=name)
 
@@ -137,8 +136,37 @@ def test_topics_keep_their_links_and_psi_under_other_numbers(side):
     links = side.topics.layers.log_links.copy()
     new_name = np.full(side.n_topics, -1, np.int32)
     new_name[[1, 3]] = [0, 1]
+    links += np.arange(len(links))[:, None]
+    side.topics.layers.log_links[:] = links
     PLAIN(sides).rename_topics(side.topics, new_name, 2)
     assert side.topics.n_topics[0] == 2
     np.testing.assert_array_equal(side.topics.psi[:, :2], before.psi[:, [1, 3]])
     np.testing.assert_array_equal(side.topics.psi_total[:2], before.psi_total[[1, 3]])
     np.testing.assert_array_equal(side.topics.layers.log_links[:2], links[[1, 3]])
+    assert np.all(np.isneginf(side.topics.layers.log_links[2:]))
+
+
+def test_a_topic_has_no_links_once_its_last_token_has_left():
+    """It then weighs for any word as one that is not represented; its next token brings new links."""
+    (made, expected), room = under(), PLAIN
+    side = room(births)
+    of_topics = SimpleNamespace(
+        births=expected,
+        layers=made,
+        psi=np.ones((3, 1)),
+        psi_total=np.full(1, 3.0),
+        total=np.ones(1, np.int64),
+    )
+    assert side.is_last(of_topics, 0)
+    side.forget_links(of_topics, 0)
+    assert np.all(np.isneginf(made.log_links[0]))
+    np.testing.assert_array_equal(of_topics.psi[:, 0] / of_topics.psi_total[0], expected.first_word)
+    side.draw_if_first(np.random.default_rng(0), of_topics, 1, 0)
+    assert np.all(np.isfinite(made.log_links))
+    np.testing.assert_allclose(of_topics.psi[:, 0], made.topics[0] @ np.exp(made.log_links[0]))
+    assert of_topics.psi_total[0] == pytest.approx(np.exp(made.log_links[0]).sum())
+    drawn = made.log_links.copy()
+    of_topics.total[0] = 2
+    assert not side.is_last(of_topics, 0)
+    side.draw_if_first(np.random.default_rng(1), of_topics, 1, 0)
+    np.testing.assert_array_equal(made.log_links, drawn)
