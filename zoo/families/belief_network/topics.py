@@ -237,13 +237,15 @@ class BeliefNetwork(TopicSide):
         self, latents: Latents, corpus: Corpus, n_topics: int, words: np.ndarray
     ) -> np.ndarray:
         counted = topic_word_counts(latents["z"], corpus.words, n_topics, words)
-        total = self.word_concentration(latents, corpus, n_topics)[:, None]
+        total = self.word_concentration(latents, corpus, n_topics)[:n_topics, None]
         return ((counted + self.psi(latents, n_topics, corpus.n_words, words)) / total)[None]
 
     @override
     def word_concentration(self, latents: Latents, corpus: Corpus, n_topics: int) -> np.ndarray:
+        """See `TopicSide.word_concentration`; words of a topic not in use are Dirichlet under one layer alone."""
         sizes = np.bincount(latents["z"], minlength=n_topics)
-        return sizes + self.psi_total(latents, n_topics, corpus.n_words)
+        unseen = corpus.n_words * float(latents["eta"]) if self.layers == 1 else np.nan
+        return np.append(sizes + self.psi_total(latents, n_topics, corpus.n_words), unseen)
 
     @override
     def new_words_at(self, latents: Latents, corpus: Corpus) -> np.ndarray:

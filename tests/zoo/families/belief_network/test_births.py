@@ -56,7 +56,7 @@ def test_predictions_of_a_next_token_are_of_one_mind(model_id):
     empty = int(np.flatnonzero(corpus.doc_lengths == 0)[0])
     words = np.arange(corpus.n_words)
     cells = np.column_stack([np.full(words.size, empty), words])
-    probes = replace(Probes.of(corpus), cells=cells)
+    probes = Probes.of(corpus)._replace(cells=cells)
     expected = model.quantities(latents, corpus, probes)["predictive"]
     assert expected.sum() == pytest.approx(1.0)
     design = Design(
