@@ -1,8 +1,8 @@
 """Topics that open: which words they begin with given the layers above, and their links given that word.
 
 A topic j that is not represented has links beta_kj ~ Gamma(gamma_k, c), of one rate for all k. So their
-shares are Dirichlet(gamma), and independent of their sum, which is Gamma(sum_k gamma_k, c). The share of topic
-k is the probability that the first token comes from it, and
+shares are Dirichlet(gamma), and independent of their sum, which is Gamma(sum_k gamma_k, c). The share of
+topic k is the probability that the first token comes from it, and
 
     p(first word is w) = sum_k gamma_k phi_kw / sum_k gamma_k                                              (1)
 
@@ -11,11 +11,10 @@ k is the probability that the first token comes from it, and
 
 With one layer, (1) is 1 / V.
 
-A topic loses its links as soon as its last token is taken out, and gets others with its next one. Until then
-it is as likely for a word as any topic that is not represented: given the sticks of all topics, its own and
-those not broken yet, a token then weighs none by links that are integrated out for others. Were the links
-kept, what topics that are not represented weigh together would hang on links of each, and (1) would be no
-more than its mean.
+A topic loses its links as soon as its last token has left, and gets others with its next one. Until then it
+weighs for a word what its stick is worth of a topic that is not represented. So, given all sticks, those not
+broken yet as well, the weights of topics without tokens sum to what is known of them: the rest of the sticks
+times (1). Were links kept, the sum would hang on the links of every such topic, and (1) be only its mean.
 """
 
 import math
@@ -60,7 +59,7 @@ def draw_origin(rng, births, topics, word):
 
 @borrowing_kernel
 def draw_first_links(rng, layers, births, word, log_links):
-    """Draw the links (W,) of a topic given the word that opened it, and their exponentials as `linear` has them.
+    """Draw the links (W,) of a topic given the word that opened it, and their exponentials as by `linear`.
 
     Returns the sum of the exponentials.
     """

@@ -4,12 +4,14 @@ Topic k weighs ``c_k (n_kw + psi_kw)`` for a token of word w, with the coefficie
 
     c_k = (prior_k + n_dk) / (n_k + psi_k)
 
-where n and psi without a word are sums over words. Where documents can open topics, one without tokens has no
-links (`births`): its psi are the probabilities of first words, and rest times that of w is what a topic weighs
-that is not represented yet. The counts are sparse, as they are under a symmetric
-Dirichlet. The sum of ``c_k psi_kw`` over all topics is not a multiple of what is known from other words, and
-is computed at each token: it reads one row of psi, little work beside that with counts unless there are
-hundreds of topics. So the draw is exact, and takes one uniform variate.
+where n and psi without a word are sums over words. Where documents can open topics, one without tokens has
+no links (`births`): its psi are the probabilities of first words, and a topic that is not represented weighs
+rest times that of w.
+
+The counts are sparse, as they are under a symmetric Dirichlet. The sum of ``c_k psi_kw`` over all topics is
+not a multiple of what is known from other words, and is computed at each token: it reads one row of psi,
+little work beside that with counts unless there are hundreds of topics. So the draw is exact, and takes one
+uniform variate.
 """
 
 from ..toolbox.dirichlet import borrowed, counted, list_token, move_in_list, unlist_token

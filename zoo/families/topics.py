@@ -155,9 +155,9 @@ class TopicSide(HasSettings, ABC):
         return np.full((1, len(words)), 1.0 / corpus.n_words)
 
     def new_words_at(self, latents: Latents, corpus: Corpus) -> np.ndarray | None:
-        """Probabilities of all words as the first of a topic not in use, float (V,), where they hang on a draw.
+        """Probabilities of words as the first of a topic not in use, where they hang on a draw, float (V,).
 
-        None where they do not, and `new_word_probabilities` are theirs. Documents that open topics ask for it.
+        None where they do not, and are `new_word_probabilities`. Documents that open topics ask for them.
         """
         return None
 

@@ -242,7 +242,7 @@ class BeliefNetwork(TopicSide):
 
     @override
     def word_concentration(self, latents: Latents, corpus: Corpus, n_topics: int) -> np.ndarray:
-        """See `TopicSide.word_concentration`; words of a topic not in use are Dirichlet under one layer alone."""
+        """See `TopicSide.word_concentration`; those of a topic not in use are none of two layers."""
         sizes = np.bincount(latents["z"], minlength=n_topics)
         unseen = corpus.n_words * float(latents["eta"]) if self.layers == 1 else np.nan
         return np.append(sizes + self.psi_total(latents, n_topics, corpus.n_words), unseen)
