@@ -12,9 +12,10 @@ topic k is the probability that the first token comes from it, and
 With one layer, (1) is 1 / V.
 
 A topic loses its links as soon as its last token has left, and gets others with its next one. Until then it
-weighs for a word what its stick is worth of a topic that is not represented. So, given all sticks, those not
-broken yet as well, the weights of topics without tokens sum to what is known of them: the rest of the sticks
-times (1). Were links kept, the sum would hang on the links of every such topic, and (1) be only its mean.
+weighs its stick times (1). So topics without tokens, represented or not, weigh together what is left of the
+sticks times (1), and a token chooses among them before anything is known of their links. Were the links of a
+topic that has ended kept, those of topics never seen would be as fixed, though unknown, and (1) would be no
+more than the mean of what they weigh.
 """
 
 import math
