@@ -7,7 +7,7 @@ import pytest
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutant_by_id
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.kernels.belief_network import births, layers, topics
-from bnpzoo.kernels.toolbox import sides
+from bnpzoo.kernels.toolbox import sides, token_pass
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.models import get
 from scipy import stats
@@ -18,6 +18,11 @@ PHI = np.array([[0.6, 0.1, 0.2], [0.3, 0.1, 0.7], [0.1, 0.8, 0.1]])
 """Of three words under three topics above, which are its columns."""
 
 PLAIN = load_room(PLAIN_PYTHON)
+
+
+def with_mutant(name):
+    """Kernels in plain Python, those of a mutant where it has a name."""
+    return load_room(PLAIN_PYTHON, *(mutant_by_id(f"belief-{name}").change for name in [name] if name))
 
 
 def under(gamma=GAMMA, phi=PHI, room=PLAIN, link_rate=LINK_RATE):
@@ -39,13 +44,14 @@ def under(gamma=GAMMA, phi=PHI, room=PLAIN, link_rate=LINK_RATE):
     return made, room(topics).births_under(made, n_words, happen=True)
 
 
-def test_first_words_are_those_of_links_from_their_prior():
+@pytest.mark.parametrize("mutant", ["", "first-words-alike", "first-words-of-any"])
+def test_first_words_are_those_of_links_from_their_prior(mutant):
     """Means over draws of links, which know nothing of shares and sums, by the normal law."""
     links = np.random.default_rng(0).gamma(GAMMA, 1 / LINK_RATE, (200_000, 3))
     words = links @ PHI.T / links.sum(axis=1, keepdims=True)
-    found = under()[1].first_word
+    found = under(room=with_mutant(mutant))[1].first_word
     z = (words.mean(axis=0) - found) / words.std(axis=0) * np.sqrt(len(words))
-    assert np.abs(z).max() < stats.norm.isf(FALSE_ALARM_RATE / 6)
+    assert (np.abs(z).max() < stats.norm.isf(FALSE_ALARM_RATE / 6)) == (not mutant)
     np.testing.assert_allclose(found.sum(), 1.0)
 
 
@@ -88,8 +94,7 @@ def test_first_links_have_their_law(word):
 @pytest.mark.parametrize("mutant", ["not-tilted", "tilted", "not-drawn", "without-rate"])
 def test_wrong_first_links_do_not(mutant):
     of = "links" if mutant == "not-tilted" else "sum"
-    room = load_room(PLAIN_PYTHON, mutant_by_id(f"belief-first-{of}-{mutant}").change)
-    assert p_value_of_first_links(0, room) < FALSE_ALARM_RATE
+    assert p_value_of_first_links(0, with_mutant(f"first-{of}-{mutant}")) < FALSE_ALARM_RATE
 
 
 @pytest.mark.parametrize("gamma", [[1e-4, 1e-3], [1e-300, 1e-310], [2.0, 1e-9]])
@@ -117,8 +122,8 @@ def side(request):
     model = get("hdp", topics="belief-network", layers=request.param, width=3).set_to("fixed")
     latents, corpus = model.simulate(Design(np.array([9, 8]), 4), np.random.default_rng(3))
     latents = model.start_at(np.arange(17) % 4, corpus, np.random.default_rng(0))
-    state = model.kernels_in(PLAIN)["dense"].load(latents, corpus, model)
-    return SimpleNamespace(topics=state.topics, n_topics=4, latents=latents)
+    loaded = model.kernels_in(PLAIN)["dense"].load(latents, corpus, model)
+    return SimpleNamespace(topics=loaded.topics, n_topics=4, latents=latents)
 
 
 def test_more_room_changes_nothing_else(side):
@@ -131,25 +136,29 @@ def test_more_room_changes_nothing_else(side):
         np.testing.assert_array_equal(value, side.latents[name], err_msg=name)
 
 
-def test_topics_keep_their_links_and_psi_under_other_numbers(side):
+@pytest.mark.parametrize("mutant", ["", "links-not-renamed"])
+def test_topics_keep_their_links_and_psi_under_other_numbers(side, mutant):
+    room = with_mutant(mutant)
+    if mutant and side.topics.layers.mass.size == 0:
+        pytest.skip("with one layer there are no links")
     before = side.topics._replace(psi=side.topics.psi.copy(), psi_total=side.topics.psi_total.copy())
     links = side.topics.layers.log_links.copy()
     new_name = np.full(side.n_topics, -1, np.int32)
     new_name[[1, 3]] = [0, 1]
     links += np.arange(len(links))[:, None]
     side.topics.layers.log_links[:] = links
-    PLAIN(sides).rename_topics(side.topics, new_name, 2)
+    of_room = room(topics).BeliefTopics(*side.topics)  # each room chooses by types of its own
+    room(sides).rename_topics(of_room, new_name, 2)
     assert side.topics.n_topics[0] == 2
     np.testing.assert_array_equal(side.topics.psi[:, :2], before.psi[:, [1, 3]])
     np.testing.assert_array_equal(side.topics.psi_total[:2], before.psi_total[[1, 3]])
-    np.testing.assert_array_equal(side.topics.layers.log_links[:2], links[[1, 3]])
+    assert np.array_equal(side.topics.layers.log_links[:2], links[[1, 3]]) == (not mutant)
     assert np.all(np.isneginf(side.topics.layers.log_links[2:]))
 
 
 def test_a_topic_has_no_links_once_its_last_token_has_left():
     """It then weighs for any word as one that is not represented; its next token brings new links."""
-    (made, expected), room = under(), PLAIN
-    side = room(births)
+    (made, expected), side = under(), PLAIN(births)
     of_topics = SimpleNamespace(
         births=expected,
         layers=made,
@@ -170,3 +179,21 @@ def test_a_topic_has_no_links_once_its_last_token_has_left():
     assert not side.is_last(of_topics, 0)
     side.draw_if_first(np.random.default_rng(1), of_topics, 1, 0)
     np.testing.assert_array_equal(made.log_links, drawn)
+
+
+@pytest.mark.parametrize("mutant", ["", "links-kept-for-birth"])
+@pytest.mark.parametrize("variant", ["sparse", "dense"])
+def test_a_token_alone_in_its_topic_draws_links_anew(variant, mutant):
+    """In every pass, whether it stays where it is or opens a topic."""
+    model = get("hdp", topics="belief-network", layers=2, width=3).set_to("fixed")
+    corpus, room = Design(np.array([1]), 4).corpus(np.array([2])), with_mutant(mutant)
+    latents = model.start_at(np.zeros(1, int), corpus, np.random.default_rng(0))
+    kernel, n_kept = model.kernels_in(room)[variant], 0
+    one_pass = getattr(room(token_pass), f"{variant}_pass")
+    for seed in range(30):
+        tokens, documents, of_topics, scratch = kernel.load(latents, corpus, model)
+        assert one_pass(np.random.default_rng(seed), tokens, documents, of_topics, scratch)
+        links = of_topics.layers.log_links[tokens.topic[0]]
+        assert np.all(np.isfinite(links))
+        n_kept += np.array_equal(links, latents["log_links"][:, 0])
+    assert (n_kept > 0) == bool(mutant)
