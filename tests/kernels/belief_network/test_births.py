@@ -181,8 +181,9 @@ def test_a_topic_has_no_links_once_its_last_token_has_left():
     np.testing.assert_array_equal(made.log_links, drawn)
 
 
-@pytest.mark.parametrize("mutant", ["", "links-kept-for-birth"])
-@pytest.mark.parametrize("variant", ["sparse", "dense"])
+@pytest.mark.parametrize(
+    ("variant", "mutant"), [("sparse", ""), ("dense", ""), ("sparse", "links-kept-for-birth")]
+)
 def test_a_token_alone_in_its_topic_draws_links_anew(variant, mutant):
     """In every pass, whether it stays where it is or opens a topic."""
     model = get("hdp", topics="belief-network", layers=2, width=3).set_to("fixed")
