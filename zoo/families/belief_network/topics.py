@@ -242,7 +242,7 @@ class BeliefNetwork(TopicSide):
 
     @override
     def word_concentration(self, latents: Latents, corpus: Corpus, n_topics: int) -> np.ndarray:
-        """See `TopicSide.word_concentration`; those of a topic not in use are none of two layers."""
+        """See `TopicSide.word_concentration`; NaN where words of a topic not in use are not Dirichlet."""
         sizes = np.bincount(latents["z"], minlength=n_topics)
         unseen = corpus.n_words * float(latents["eta"]) if self.layers == 1 else np.nan
         return np.append(sizes + self.psi_total(latents, n_topics, corpus.n_words), unseen)
@@ -278,7 +278,7 @@ class BeliefNetwork(TopicSide):
         found: Quantities = {
             "upper_topics": np.exp(-np.sum(shares * logs, axis=1)),
             "popularity_density": np.array([np.mean(of_popularity) for of_popularity, _ in densities]),
-            "link_density": np.array([np.mean(of_links) for _, of_links in densities]),
+            "link_density": np.array([np.sum(x) / max(x.size, 1) for _, x in densities]),
             "upper_focus": np.exp(2.0 * log_topics).sum(axis=2).mean(axis=1),
         }
         if self.layers > 2:

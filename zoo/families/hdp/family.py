@@ -107,6 +107,7 @@ class HdpFamily(TwoSidedModel):
 
     @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
+        """See `Model.frozen_topics`; words of topics not in use may hang on the draw."""
         frozen, unseen = super().frozen_topics(latents, corpus), self.topics.new_words_at(latents, corpus)
         if unseen is not None and len(frozen.words) > self.n_topics_of(latents):
             frozen.words[-1] = unseen
@@ -120,6 +121,7 @@ class HdpFamily(TwoSidedModel):
         probes: Probes | None = None,
         counts: WordCounts | None = None,
     ) -> Quantities:
+        """See `CollapsedTopicModel.quantities`; ``predictive`` as `frozen_topics` has it."""
         found = super().quantities(latents, corpus, probes, counts)
         unseen = self.topics.new_words_at(latents, corpus)
         if unseen is not None:

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bnpzoo import Gamma
+from bnpzoo import Corpus, Gamma
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN, MICRO
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
+from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Probes
 from bnpzoo.zoo.families.belief_network import network
@@ -154,3 +155,18 @@ def test_links_that_are_lost_are_integrated_out_of_the_joint():
     without = model.log_likelihood(latents | {"z": z, "log_links": log_links}, corpus)
     assert without == pytest.approx(with_links - of_lost)
     assert model.log_likelihood(latents | {"log_links": log_links}, corpus) == -np.inf
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_documents_without_any_tokens(layers):
+    model = get("hdp", topics="belief-network", layers=layers, width=3)
+    corpus, rng = Corpus(np.zeros(0, int), [0, 0, 0], n_words=4), np.random.default_rng(0)
+    kernel = model.kernels_in(load_room(PLAIN_PYTHON))["sparse"]
+    state = kernel.step(rng, kernel.load(model.initial_latents(corpus, rng), corpus, model))
+    kernel.check(state)
+    latents = kernel.snapshot(state)
+    assert model.n_topics_of(latents) == 0
+    for name, value in model.quantities(latents, corpus).items():
+        assert np.all(np.isfinite(value)), name
+    words = model.frozen_topics(latents, corpus).words
+    np.testing.assert_allclose(words, network.first_words(latents, 4)[None])
