@@ -131,7 +131,7 @@ def test_mutants_of_belief_networks_die(mutant, rung):
 
 @pytest.mark.heavy
 def test_mutants_of_births_under_belief_networks_die():
-    """Of most of them a few tokens say too little: `tests/kernels/belief_network/test_births.py` sees those."""
+    """Few tokens say too little of the others, which `tests/kernels/belief_network/test_births.py` sees."""
     case = Case("hdp", "sparse", "sequential", mutant="belief-first-word-forgotten", topics="belief-network")
     verdict = climb(case)
     assert verdict.status == "rejected", verdict
