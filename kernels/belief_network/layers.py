@@ -24,8 +24,8 @@ LOWEST = -650.0
 
 @kernel
 def dense_counts(topics):
-    """Tokens of each word in each topic, int64 (V, K)."""
-    out = np.zeros(topics.psi.shape, np.int64)
+    """Tokens of each word in each represented topic, int64 (V, K)."""
+    out = np.zeros((topics.n_listed.size, topics.n_topics[0]), np.int64)
     for w in range(out.shape[0]):
         for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
             out[w, topics.listed_topic[j]] = topics.listed_count[j]
@@ -217,9 +217,15 @@ def draw_rate(rng, layers, t):
 
 
 @kernel
+def link_shapes(layers, t):
+    """Shapes of the links to the topics of upper layer `t`."""
+    return np.maximum(np.exp(layers.log_popularity[t]), LEAST)
+
+
+@kernel
 def draw_link_weights(rng, layers, t, log_l, links_used, log_links):
     """Draw the links of all topics below, those without tokens by their prior."""
-    shape = np.maximum(np.exp(layers.log_popularity[t]), LEAST)
+    shape = link_shapes(layers, t)
     for j in range(log_l.size):
         log_rate = np.logaddexp(math.log(layers.link_rate[t]), log_l[j])
         for k in range(shape.size):
@@ -248,7 +254,7 @@ def mix(topics, links, psi):
     """Fill ``psi[w, j]`` with the sum of ``topics[w, k] links[j, k]`` over k."""
     by_upper = links.T.copy()
     for w in range(psi.shape[0]):
-        row = psi[w]
+        row = psi[w, : by_upper.shape[1]]
         row[:] = 0.0
         for k in range(by_upper.shape[0]):
             share, of_upper = topics[w, k], by_upper[k]
@@ -302,25 +308,26 @@ def sweep_layers(rng, counts, eta, eta_prior, layers, psi, psi_total):
     Parameters
     ----------
     counts : int64 (V, K)
+        Of the topics that are represented; there may be room for more in the other arrays.
     eta, eta_prior : float64 (1,), (2,)
     layers : Layers
-    psi : float64 (V, K)
-    psi_total : float64 (K,)
+    psi : float64 (V, capacity)
+    psi_total : float64 (capacity,)
     """
     n_upper, width = layers.log_popularity.shape
     n_words, n_topics = counts.shape
     if n_upper == 0:
         draw_eta(rng, eta, eta_prior, counts)
-        psi[:] = eta[0]
-        psi_total[:] = n_words * eta[0]
+        psi[:, :n_topics] = eta[0]
+        psi_total[:n_topics] = n_words * eta[0]
         return
-    below = max(n_topics, width)
+    below, first_links = max(n_topics, width), layers.log_links[:n_topics]
     log_l = np.zeros((n_upper, below))
     links_used = np.zeros((n_upper, below, width), np.int64)
     tables = np.zeros((n_upper, n_words, width), np.int64)
     for t in range(n_upper):
         n_below = n_topics if t == 0 else width
-        log_links = layers.log_links if t == 0 else layers.log_upper_links[t - 1]
+        log_links = first_links if t == 0 else layers.log_upper_links[t - 1]
         handed, used = counts if t == 0 else tables[t - 1], links_used[t, :n_below]
         pass_up(rng, handed, layers.topics[t], log_links, log_l[t, :n_below], used, tables[t])
     draw_eta(rng, eta, eta_prior, tables[n_upper - 1])
@@ -328,11 +335,11 @@ def sweep_layers(rng, counts, eta, eta_prior, layers, psi, psi_total):
     for t in range(n_upper - 1, -1, -1):
         draw_topics(rng, shapes, tables[t], layers.log_topics[t], layers.topics[t])
         n_below = n_topics if t == 0 else width
-        log_links = layers.log_links if t == 0 else layers.log_upper_links[t - 1]
+        log_links = first_links if t == 0 else layers.log_upper_links[t - 1]
         draw_links(rng, layers, t, log_l[t, :n_below], links_used[t, :n_below], log_links)
         if t > 0:
             mix(layers.topics[t], linear(log_links), shapes)
-    links = linear(layers.log_links)
+    links = linear(first_links)
     mix(layers.topics[0], links, psi)
     for j in range(n_topics):
         psi_total[j] = links[j].sum()

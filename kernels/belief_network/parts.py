@@ -10,6 +10,7 @@ from ..toolbox.gammas import exponentials
 from ..toolbox.parts import Part, in_parts
 from ..toolbox.random import is_sampled
 from ..toolbox.tables import count_tables
+from .births import expect_births
 from .layers import (
     dense_counts,
     draw_companions,
@@ -50,13 +51,13 @@ def move_layers_in_parts(topics: BeliefTopics, rng: np.random.Generator, parts: 
         else:
             psi = [topics.psi[part.rows] for part in parts]
             topics.psi_total[:] = _mix(layers, t, psi, parts).sum(axis=1)
+    expect_births(layers, topics.births)
 
 
 def _counts_of(topics: BeliefTopics, part: Part) -> np.ndarray:
     """Tokens of each word of a part in each topic, int64 (words, K)."""
     return dense_counts(
         topics._replace(
-            psi=topics.psi[part.rows],
             word_ptr=topics.word_ptr[part.first : part.end + 1],
             n_listed=topics.n_listed[part.rows],
         )

@@ -19,8 +19,8 @@ class Layers(NamedTuple):
         Its exponential.
     log_popularity : float64 (L, W)
         log gamma.
-    log_links : float64 (K, W)
-        log beta of the topics of the first layer.
+    log_links : float64 (capacity, W)
+        log beta of the topics of the first layer; -inf while a topic has none.
     log_upper_links : float64 (max(L - 1, 0), W, W)
         log beta of the topics of upper layers.
     mass, rate, link_rate : float64 (L,)
@@ -47,6 +47,29 @@ class Layers(NamedTuple):
         return self.log_links if t == 0 else self.log_upper_links[t - 1]
 
 
+class Births(NamedTuple):
+    """What topics that open are like given the layers above.
+
+    Attributes
+    ----------
+    first_word : float64 (V,)
+        Probability of each word as the first of a topic that is not represented.
+    shape : float64 (W,)
+        Shapes of its links before it has a token.
+    links : float64 (W,)
+        Working memory: links of the topic that opened last.
+    happen : bool (1,)
+        Whether documents can open topics. If not, those without tokens keep their links, as latents.
+    """
+
+    first_word: np.ndarray
+    shape: np.ndarray
+    links: np.ndarray
+    happen: np.ndarray
+
+    FIXED = ("happen",)
+
+
 class BeliefTopics(NamedTuple):
     """Topic side whose topics are the first layer of a Dirichlet belief network, integrated out.
 
@@ -54,10 +77,11 @@ class BeliefTopics(NamedTuple):
     ----------
     total, word_ptr, n_listed, listed_topic, listed_count, eta, eta_prior, n_topics
         As in `DirichletTopics`, and in its order; eta is that of the last layer.
-    psi : float64 (V, K)
+    psi : float64 (V, capacity)
         Dirichlet parameters of the topics, a word after the other.
-    psi_total : float64 (K,)
+    psi_total : float64 (capacity,)
         Their sums over words.
+    births : Births
     layers : Layers
     """
 
@@ -71,6 +95,7 @@ class BeliefTopics(NamedTuple):
     n_topics: np.ndarray
     psi: np.ndarray
     psi_total: np.ndarray
+    births: Births
     layers: Layers
 
     FIXED = ("word_ptr", "eta_prior")

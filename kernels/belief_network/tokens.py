@@ -4,10 +4,14 @@ Topic k weighs ``c_k (n_kw + psi_kw)`` for a token of word w, with the coefficie
 
     c_k = (prior_k + n_dk) / (n_k + psi_k)
 
-where n and psi without a word are sums over words. The counts are sparse, as they are under a symmetric
-Dirichlet. The sum of ``c_k psi_kw`` over all topics is not a multiple of what is known from other words, and
-is computed at each token: it reads one row of psi, little work beside that with counts unless there are
-hundreds of topics. So the draw is exact, and takes one uniform variate.
+where n and psi without a word are sums over words. Where documents can open topics, one without tokens has
+no links (`births`): its psi are the probabilities of first words, and a topic that is not represented weighs
+rest times that of w.
+
+The counts are sparse, as they are under a symmetric Dirichlet. The sum of ``c_k psi_kw`` over all topics is
+not a multiple of what is known from other words, and is computed at each token: it reads one row of psi,
+little work beside that with counts unless there are hundreds of topics. So the draw is exact, and takes one
+uniform variate.
 """
 
 from ..toolbox.dirichlet import borrowed, counted, list_token, move_in_list, unlist_token
@@ -17,11 +21,13 @@ from ..toolbox.sides import (
     dense_step,
     finish_pass,
     join_document,
+    open_topic,
     same_words,
     sparse_step,
     topic_sizes,
     weigh_topic,
 )
+from .births import draw_if_first, forget_links, is_last, weigh_unlinked
 from .state import BeliefTopics
 
 
@@ -45,6 +51,9 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
     w, g, old = tokens.words[i], tokens.group[d], tokens.topic[i]
     doc_count, weights, n_topics = scratch.doc_count, scratch.weights, topics.n_topics[0]
     counts = borrowed(topics)
+    was_last = old >= 0 and is_last(topics, old)
+    if was_last:
+        weigh_unlinked(topics, w, old)
     if old >= 0:
         unlist_token(counts, w, old)
         doc_count[old] -= 1
@@ -55,9 +64,16 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
     for k in range(n_topics):
         in_document = documents.prior[g, k] + doc_count[k]
         weights[k] *= in_document / (topics.total[k] + topics.psi_total[k])
-    new = categorical(rng, weights, n_topics)
+    weights[n_topics] = documents.rest[g] * topics.births.first_word[w]
+    new = categorical(rng, weights, n_topics + 1)
+    if new == n_topics:
+        topics.n_topics[0] += 1
+        open_topic(rng, documents, new, g)
+    if was_last and new != old:
+        forget_links(topics, old)
     tokens.topic[i] = new
     list_token(counts, w, new)
+    draw_if_first(rng, topics, w, new)
     doc_count[new] += 1
 
 
@@ -102,11 +118,13 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
     total, doc_count, coefficient = topics.total, scratch.doc_count, scratch.coefficient
     listed_topic, listed_count, running = topics.listed_topic, topics.listed_count, scratch.weights
     psi, psi_total, n_topics = topics.psi, topics.psi_total, topics.n_topics[0]
-    w, old = tokens.words[i], tokens.topic[i]
-    prior = documents.prior[tokens.group[d]]
+    w, g, old = tokens.words[i], tokens.group[d], tokens.topic[i]
+    prior, unknown = documents.prior[g], documents.rest[g] * topics.births.first_word[w]
     start, length = topics.word_ptr[w], topics.n_listed[w]
 
-    kept = 0.0
+    kept, was_last = 0.0, old >= 0 and is_last(topics, old)
+    if was_last:
+        weigh_unlinked(topics, w, old)
     if old >= 0:  # take the token out of its topic's coefficient
         kept = coefficient[old]
         coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + psi_total[old])
@@ -122,26 +140,39 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
         word_mass += coefficient[k] * count
         running[j] = word_mass
 
-    u = rng.random() * (word_mass + smooth_mass(coefficient, psi, w, n_topics))
+    smooth = smooth_mass(coefficient, psi, w, n_topics)
+    u = rng.random() * (word_mass + smooth + unknown)
     new_entry = 0
     if u < word_mass:
         while running[new_entry] <= u:
             new_entry += 1
         new = int(listed_topic[start + new_entry])
     else:
-        new = find_by_psi(u - word_mass, coefficient, psi, w, n_topics)
+        u -= word_mass
+        if u < smooth or unknown == 0.0:
+            new = find_by_psi(u, coefficient, psi, w, n_topics)
+        else:
+            new = n_topics
+            topics.n_topics[0] += 1
+            open_topic(rng, documents, new, g)
         while new_entry < length and listed_topic[start + new_entry] != new:
             new_entry += 1
 
-    if new == old:
+    if new == old and not was_last:
         coefficient[old] = kept
         return n_doc_topics, mass
-    tokens.topic[i] = new
-    topics.n_listed[w] = move_in_list(listed_topic, listed_count, start, length, old_entry, new_entry, new)
-    if old >= 0:
-        total[old] -= 1
-        doc_count[old] -= 1
-    total[new] += 1
-    doc_count[new] += 1
+    if new != old:
+        tokens.topic[i] = new
+        topics.n_listed[w] = move_in_list(
+            listed_topic, listed_count, start, length, old_entry, new_entry, new
+        )
+        if was_last:
+            forget_links(topics, old)
+        if old >= 0:
+            total[old] -= 1
+            doc_count[old] -= 1
+        total[new] += 1
+        doc_count[new] += 1
+    draw_if_first(rng, topics, w, new)
     coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + psi_total[new])
     return join_document(scratch, new, n_doc_topics), mass

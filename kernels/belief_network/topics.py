@@ -5,11 +5,20 @@ import numpy as np
 from ..toolbox.dirichlet import counted, dirichlet_topics
 from ..toolbox.parts import move_topics_in_parts
 from ..toolbox.shapes import prior_shapes
-from ..toolbox.sides import Tokens, check_positive, check_side, move_topics, rename_topics
+from ..toolbox.sides import (
+    Tokens,
+    check_positive,
+    check_side,
+    move_topics,
+    rename_topics,
+    widened,
+    with_capacity,
+)
 from . import tokens as steps  # noqa: F401  They are chosen by type
+from .births import expect_births
 from .layers import dense_counts, linear, mix, sweep_layers
 from .parts import move_layers_in_parts
-from .state import BeliefTopics, Layers
+from .state import BeliefTopics, Births, Layers
 
 move_topics_in_parts.register(BeliefTopics, move_layers_in_parts)
 
@@ -19,6 +28,7 @@ def _move_topics(rng, topics):
     sweep_layers(
         rng, dense_counts(topics), topics.eta, topics.eta_prior, topics.layers, topics.psi, topics.psi_total
     )
+    expect_births(topics.layers, topics.births)
 
 
 @prior_shapes.implement(BeliefTopics)
@@ -28,17 +38,38 @@ def _prior_shapes(topics, word, out):
 
 @rename_topics.implement(BeliefTopics)
 def _rename_topics(topics, new_name, n_kept):
-    # Of documents that can have any number of topics the compiler asks for this; it is not called.
-    raise ValueError("the number of topics under a belief network is fixed")
+    rename_topics(counted(topics), new_name, n_kept)
+    for k in range(new_name.size):
+        new = new_name[k]
+        if new >= 0 and new != k:
+            topics.psi[:, new] = topics.psi[:, k]
+            topics.psi_total[new] = topics.psi_total[k]
+            topics.layers.log_links[new] = topics.layers.log_links[k]
+    topics.layers.log_links[n_kept:] = -np.inf
 
 
-def belief_topics(tokens: Tokens, n_words: int, n_topics: int, latents, priors) -> BeliefTopics:
+@with_capacity.register
+def _(side: BeliefTopics, capacity: int) -> BeliefTopics:
+    known = side.layers.log_links
+    log_links = np.full((capacity, known.shape[1]), -np.inf)
+    log_links[: len(known)] = known
+    return side._replace(
+        total=widened(side.total, capacity),
+        psi=widened(side.psi, capacity),
+        psi_total=widened(side.psi_total, capacity),
+        layers=side.layers._replace(log_links=log_links),
+    )
+
+
+def belief_topics(
+    tokens: Tokens, n_words: int, n_topics: int, capacity: int, latents, priors
+) -> BeliefTopics:
     """Topic side with counts taken from `tokens`.
 
     Parameters
     ----------
     tokens : Tokens
-    n_words, n_topics : int
+    n_words, n_topics, capacity : int
     latents : mapping of str to array
         ``eta``; with layers above the first ``layer_mass``, ``layer_rate``, ``link_rate``,
         ``log_popularity``, ``log_links``, ``log_upper_topics`` and, with more than one of them,
@@ -54,7 +85,16 @@ def belief_topics(tokens: Tokens, n_words: int, n_topics: int, latents, priors) 
         links = linear(layers.log_links)
         mix(layers.topics[0], links, psi)
         psi_total[:] = links.sum(axis=1)
-    return BeliefTopics(*counts, psi, psi_total, layers)
+    births = births_under(layers, n_words, happen=capacity > n_topics)
+    return with_capacity(BeliefTopics(*counts, psi, psi_total, births, layers), capacity)
+
+
+def births_under(layers: Layers, n_words: int, happen: bool) -> Births:
+    """Births of topics under the given layers, where documents can open topics."""
+    width = layers.log_popularity.shape[1]
+    births = Births(np.zeros(n_words), np.zeros(width), np.zeros(width), np.array([happen]))
+    expect_births(layers, births)
+    return births
 
 
 def layers_of(latents, priors, n_words: int, n_topics: int) -> Layers:
@@ -92,7 +132,7 @@ def _of_lower_first(values) -> np.ndarray:
 
 def snapshot(topics: BeliefTopics) -> dict[str, np.ndarray]:
     """Copy the latents of the topic side."""
-    layers = topics.layers
+    layers, n_topics = topics.layers, topics.n_topics[0]
     out = {"eta": np.array(topics.eta[0])}
     n_upper = layers.mass.size
     if n_upper > 0:
@@ -101,7 +141,7 @@ def snapshot(topics: BeliefTopics) -> dict[str, np.ndarray]:
             "layer_rate": layers.rate.copy(),
             "link_rate": layers.link_rate.copy(),
             "log_popularity": layers.log_popularity.copy(),
-            "log_links": _of_lower_first(layers.log_links),
+            "log_links": _of_lower_first(layers.log_links[:n_topics]),
             "log_upper_topics": _of_lower_first(layers.log_topics),
         }
     return out | ({"log_upper_links": _of_lower_first(layers.log_upper_links)} if n_upper > 1 else {})
@@ -110,7 +150,7 @@ def snapshot(topics: BeliefTopics) -> dict[str, np.ndarray]:
 @check_side.register
 def _(side: BeliefTopics, tokens: Tokens, n_topics: int) -> None:
     check_side(counted(side), tokens, n_topics)
-    layers = side.layers
+    layers = side.layers._replace(log_links=side.layers.log_links[:n_topics])
     check_positive(eta=side.eta, layer_mass=layers.mass, layer_rate=layers.rate, link_rate=layers.link_rate)
     for name in ("log_topics", "log_popularity", "log_links", "log_upper_links"):
         if not np.all(np.isfinite(getattr(layers, name))):
@@ -118,10 +158,13 @@ def _(side: BeliefTopics, tokens: Tokens, n_topics: int) -> None:
     if not np.allclose(layers.topics, np.exp(layers.log_topics), rtol=1e-9, atol=1e-300):
         raise AssertionError("topics are not the exponentials of their logarithms")
     if layers.mass.size == 0:
-        psi = np.full(side.psi.shape, side.eta[0])
+        psi = np.full((side.n_listed.size, n_topics), side.eta[0])
     else:
         psi = layers.topics[0] @ linear(layers.log_links).T
-    if not np.allclose(side.psi, psi, rtol=1e-9, atol=1e-300):
+    if not np.allclose(side.psi[:, :n_topics], psi, rtol=1e-9, atol=1e-300):
         raise AssertionError("psi is not the mixture of the topics above")
-    if not np.allclose(side.psi_total, psi.sum(axis=0), rtol=1e-9):
+    if not np.allclose(side.psi_total[:n_topics], psi.sum(axis=0), rtol=1e-9):
         raise AssertionError("the sums of psi differ from a recount")
+    first_word = births_under(layers, side.n_listed.size, happen=True).first_word
+    if not np.allclose(side.births.first_word, first_word, rtol=1e-9):
+        raise AssertionError("the words that topics begin with differ from a recount")

@@ -288,7 +288,7 @@ def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
     assert "error: seeds: words that the corpus does not have: 'xyzzy' (topic 0)" in result.stderr
     result = run("fit", "hdp", corpus_file, "--seeds", seeds, *FAST)
     assert result.exit_code == 2
-    assert "hdp: topics: there are dirichlet, pitman-yor, found 'seeded'" in result.stderr
+    assert "hdp: topics: there are dirichlet, pitman-yor, belief-network, found 'seeded'" in result.stderr
 
 
 @pytest.mark.parametrize("form", ["ground-truth", "posteriordb", "gensim"])

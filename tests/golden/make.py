@@ -82,6 +82,7 @@ CHOICES_OF: dict[str, dict[str, tuple[Any, ...]]] = {
 
 GOLDEN: dict[str, tuple[str, dict[str, Any]]] = {model_id: (model_id, {}) for model_id in MODELS} | {
     "lda.belief-network": ("lda", {"topics": "belief-network"}),
+    "hdp.belief-network": ("hdp", {"topics": "belief-network"}),
     "was.unbounded": ("was", {"n_topics": 0}),
     "sbp.unbounded": ("sbp", {"n_topics": 0}),
     "tjb_hdp.unbounded": ("tjb_hdp", {"n_topics": 0}),

@@ -369,6 +369,9 @@ class State:
     def new_word(self, g, w):
         """Probability of word w as the first of a topic."""
         n_words = DESIGN.n_words
+        if self.is_belief_network:
+            gamma, topics = np.exp(self.latents["log_popularity"][0]), self.latents["log_upper_topics"][0]
+            return sum(g * math.exp(topic[w]) for g, topic in zip(gamma, topics, strict=True)) / sum(gamma)
         if not self.is_pitman_yor:
             return 1.0 / n_words
         return sum(self.becomes(g, v, w) for v in range(n_words)) / n_words

@@ -260,7 +260,8 @@ def bridge(model, values, sites):
     has_own_law = is_belief_network or "phi_stable" in values  # which is seen to in tests of these families
     if is_belief_network:
         of_documents = {*hyper, "standard_coefficients", "weight_x"}
-        of_gammas = ("theta", "root", "mass", "log_rate", "rates_", "link_log_h", "link_x", "r_", "p_", "q_")
+        of_gammas = ("theta", "root", "sticks", "tasks", "mass", "log_rate", "rates_", "link_log_h", "link_x")
+        of_gammas += ("r_", "p_", "q_")
         own = [site for site in values if site not in of_documents and not site.startswith(of_gammas)]
         fixed += sum(float(np.sum(sites[site]["fn"].log_prob(values[site]))) for site in own)
         log_phi = np.repeat(np.log(sites["phi"]["value"])[None], n_groups, 0)

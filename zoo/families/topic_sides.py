@@ -1,4 +1,4 @@
-"""The topic sides that go with any documents, and those that go with a fixed number of topics, by name."""
+"""The topic sides that go with documents of many kinds, by name."""
 
 from .belief_network.topics import BeliefNetwork
 from .pitman_yor.topics import PitmanYor
@@ -6,5 +6,5 @@ from .topics import Dirichlet, TopicSide
 
 TOPIC_SIDES: dict[str, TopicSide] = {side.name: side for side in (Dirichlet(), PitmanYor())}
 
-FIXED_TOPIC_SIDES: dict[str, TopicSide] = TOPIC_SIDES | {BeliefNetwork.name: BeliefNetwork()}
-"""With those that cannot open topics."""
+WITH_BELIEF_NETWORK: dict[str, TopicSide] = TOPIC_SIDES | {BeliefNetwork.name: BeliefNetwork()}
+"""With those that documents with responses have not been given."""

@@ -12,7 +12,7 @@ from ..corpus import Corpus
 from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
 from ..families.hdp.sticks import log_gem
-from ..families.topic_sides import TOPIC_SIDES
+from ..families.topic_sides import WITH_BELIEF_NETWORK
 from ..families.topics import Dirichlet, TopicSide
 from ..settings import setting
 
@@ -31,7 +31,7 @@ class Hdp(HdpFamily):
     alpha : float or Gamma
         Concentration of the documents: how many of them in a document.
     topics : TopicSide
-        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor` or `BeliefNetwork`, with hyperparameters of their own.
     """
 
     card: ClassVar[Card] = Card(
@@ -59,7 +59,7 @@ class Hdp(HdpFamily):
         tags=("nonparametric", "single corpus"),
     )
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = WITH_BELIEF_NETWORK
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "gamma", "alpha")
     stan_program: ClassVar[str] = "hdp"
 

@@ -15,7 +15,7 @@ from ..families.lda import reference
 from ..families.lda.blocked import IN_BLOCKS, with_blocks
 from ..families.lda.family import LdaFamily
 from ..families.lda.seeded import Seeded
-from ..families.topic_sides import FIXED_TOPIC_SIDES
+from ..families.topic_sides import WITH_BELIEF_NETWORK
 from ..families.topics import Dirichlet, TopicSide
 from ..settings import option, setting
 
@@ -63,7 +63,7 @@ class Lda(LdaFamily):
         tags=("parametric", "single corpus"),
     )
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES | {Seeded.name: Seeded()}
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = WITH_BELIEF_NETWORK | {Seeded.name: Seeded()}
     stan_program: ClassVar[str] = "lda"
 
     n_topics: int = option(10, small=2, benchmark=100)

@@ -20,7 +20,7 @@ from ..families.poisson import reference
 from ..families.poisson.marginal import SimulatedLaw
 from ..families.poisson.predictive import frozen_under
 from ..families.poisson.samplers import guarded_samplers
-from ..families.topic_sides import FIXED_TOPIC_SIDES
+from ..families.topic_sides import WITH_BELIEF_NETWORK
 from ..families.topics import Dirichlet, Sampler, TopicSide
 from ..settings import option
 from ..toolbox.draws import draw_categorical, draw_dirichlet, log_gamma
@@ -86,7 +86,7 @@ class Metalda(LabelledModel, OneCollection):
         tags=("parametric", "labels"),
     )
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = WITH_BELIEF_NETWORK
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "log_weight")
     stan_program: ClassVar[str] = "metalda"
 

@@ -12,7 +12,7 @@ from ..corpus import Corpus, CorpusError
 from ..families.hdp import reference
 from ..families.hdp.family import HdpFamily
 from ..families.hdp.sticks import log_dirichlet, log_gem
-from ..families.topic_sides import TOPIC_SIDES
+from ..families.topic_sides import WITH_BELIEF_NETWORK
 from ..families.topics import Dirichlet, TopicSide
 from ..settings import setting
 
@@ -34,7 +34,7 @@ class MtHdp(HdpFamily):
     alpha : float or Gamma
         Concentration of the documents; each task has its own, all under this prior.
     topics : TopicSide
-        `Dirichlet` or `PitmanYor`, with hyperparameters of their own.
+        `Dirichlet`, `PitmanYor` or `BeliefNetwork`, with hyperparameters of their own.
     """
 
     card: ClassVar[Card] = Card(
@@ -62,7 +62,7 @@ class MtHdp(HdpFamily):
         tags=("nonparametric", "several collections"),
     )
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = WITH_BELIEF_NETWORK
     document_parameters: ClassVar[tuple[str, ...]] = ("theta", "root", "tasks", "gamma", "alpha0", "alpha")
     stan_program: ClassVar[str] = "mt_hdp"
 

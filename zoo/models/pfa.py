@@ -50,7 +50,7 @@ class Pfa(OfDocumentProbabilities):
         a, of the probabilities p of the lengths, Beta(a, a); 0 for lengths that are given.
     n_topics : int
         Number of topics, each with a weight of Gamma(gamma / K, c); no limit at 0, except under a belief
-        network, whose topics cannot open: then as many as each of its layers has, its `width`.
+        network, where topics have not been made to open: then as many as its layers have, its `width`.
     """
 
     card: ClassVar[Card] = Card(

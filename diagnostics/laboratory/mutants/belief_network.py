@@ -5,6 +5,7 @@ tables that are too few, topics without tokens that are passed over.
 """
 
 from ....zoo.families.belief_network.topics import BeliefNetwork
+from ....zoo.families.hdp.family import HdpFamily
 from ..patched import Change, Mutant
 
 DRAW_LINKS = """\
@@ -40,6 +41,9 @@ TABLES_TOO_FEW = """\
 """
 
 
+IS_LAST = "    return topics.births.happen[0] and topics.total[k] == 1\n"
+
+
 def _swapped(lines: str) -> str:
     """Two lines in the other order."""
     first, second = lines.splitlines(keepends=True)
@@ -51,6 +55,12 @@ def _mutant(
 ) -> Mutant:
     change = Change(f"belief_network/{file}.py", find, replace)
     return Mutant(f"belief-{name}", (BeliefNetwork,), change, about, variant)
+
+
+def _of_births(name: str, find: str, replace: str, about: str, file: str = "births") -> Mutant:
+    change = Change(f"belief_network/{file}.py", find, replace)
+    requires = {"topics": BeliefNetwork.name, "layers": 3}
+    return Mutant(f"belief-{name}", (HdpFamily,), change, about, "sparse", requires=requires)
 
 
 def _of_layers(name: str, find: str, replace: str, about: str) -> Mutant:
@@ -117,8 +127,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _of_layers(
         "psi-of-old-links",
-        "    links = linear(layers.log_links)\n    mix(layers.topics[0], links, psi)\n",
-        "    links = psi_total[:, None] * np.ones((1, width)) / width\n"
+        "    links = linear(first_links)\n    mix(layers.topics[0], links, psi)\n",
+        "    links = psi_total[:n_topics, None] * np.ones((1, width)) / width\n"
         "    mix(layers.topics[0], links, psi)\n",
         "the topics of tokens are drawn with psi of equal links",
     ),
@@ -167,5 +177,61 @@ MUTANTS: tuple[Mutant, ...] = (
         "spread += np.logaddexp(0.0, log_l[j] - math.log(layers.link_rate[t]))",
         "spread += math.exp(min(log_l[j], 600.0)) / layers.link_rate[t]",
         "popularity has a rate linear in the companions",
+    ),
+    _of_births(
+        "first-links-not-tilted",
+        "shape + 1.0 if k == origin else shape",
+        "shape",
+        "the links of a topic that opens do not see its first word",
+    ),
+    _of_births(
+        "first-sum-tilted",
+        "log_gamma_variate(rng, all_shapes)",
+        "log_gamma_variate(rng, all_shapes + 1.0)",
+        "the sum of the links of a topic that opens sees its first word",
+    ),
+    _of_births(
+        "first-sum-not-drawn",
+        "log_gamma_variate(rng, all_shapes)",
+        "math.log(all_shapes)",
+        "the links of a topic that opens have the mean of their sum",
+    ),
+    _of_births(
+        "first-sum-without-rate",
+        " - math.log(layers.link_rate[0])",
+        "",
+        "the links of a topic that opens have a rate of 1",
+    ),
+    _of_births(
+        "first-words-alike",
+        "share[k] * layers.topics[0, w, k]",
+        "share[k] / births.first_word.size",
+        "all words are as likely to open a topic",
+    ),
+    _of_births(
+        "first-words-of-any",
+        "share[k] * layers.topics[0, w, k]",
+        "layers.topics[0, w, k] / share.size",
+        "the words that open a topic come from all topics above alike, popular or not",
+    ),
+    _of_births(
+        "links-kept-for-birth",
+        IS_LAST,
+        IS_LAST.replace("== 1", "< 1"),
+        "a topic that has ended keeps its links, by which tokens come back to it",
+    ),
+    _of_births(
+        "links-not-renamed",
+        "            topics.layers.log_links[new] = topics.layers.log_links[k]\n",
+        "",
+        "topics that are renumbered leave their links behind",
+        "topics",
+    ),
+    _of_births(
+        "first-word-forgotten",
+        "documents.prior[g], documents.rest[g] * topics.births.first_word[w]",
+        "documents.prior[g], documents.rest[g]",
+        "the weight of a topic that opens lacks the probability of its first word",
+        "tokens",
     ),
 )

@@ -129,6 +129,14 @@ def test_mutants_of_belief_networks_die(mutant, rung):
     assert verdict.status == "rejected", verdict
 
 
+@pytest.mark.heavy
+def test_mutants_of_births_under_belief_networks_die():
+    """Few tokens say too little of the others, which `tests/kernels/belief_network/test_births.py` sees."""
+    case = Case("hdp", "sparse", "sequential", mutant="belief-first-word-forgotten", topics="belief-network")
+    verdict = climb(case)
+    assert verdict.status == "rejected", verdict
+
+
 @pytest.mark.parametrize(
     ("model", "rung"), [("lda", "sequential"), ("hdp", "oracle"), ("mt_hdp", "sequential")]
 )

@@ -45,7 +45,11 @@ def test_attributes_bring_every_argument_of_a_side_back():
 @pytest.mark.parametrize(
     ("model_id", "arguments", "message"),
     [
-        ("hdp", {"topics": "zipf"}, "hdp: topics: there are dirichlet, pitman-yor, found 'zipf'"),
+        (
+            "hdp",
+            {"topics": "zipf"},
+            "hdp: topics: there are dirichlet, pitman-yor, belief-network, found 'zipf'",
+        ),
         ("hdp", {"topics": 3}, "hdp: topics: expected topics such as .*, found 3"),
         ("hdp", {"topics": "pitman-yor", "a": 1.0}, r"hdp: a: expected a number in \[0, 1\)"),
         ("hdp", {"topics": "pitman-yor", "base": "x"}, "hdp: base: expected one of shared, own, found 'x'"),

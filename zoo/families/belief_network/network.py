@@ -5,7 +5,8 @@ first layer. Each topic j below it, of the first layer for t = 0 and of upper la
 link to each topic k in it:
 
     log_popularity[t, k]       log gamma_k,   gamma_k ~ Gamma(layer_mass[t] / W, rate layer_rate[t])
-    log_links[k, j]            log beta_kj,   beta_kj ~ Gamma(gamma_k, rate link_rate[t]),  t = 0
+    log_links[k, j]            log beta_kj,   beta_kj ~ Gamma(gamma_k, rate link_rate[t]),  t = 0; -inf while
+                               a topic has no links, as one that documents open has lost with its tokens
     log_upper_links[t - 1]     the same for t > 0
     log_upper_topics[t]        log phi_k,     phi_k ~ Dirichlet(psi_k);  of the last layer Dirichlet(eta)
     psi_jw = sum_k beta_kj phi_kw
@@ -36,15 +37,28 @@ def links_below(latents: Mapping[str, np.ndarray], t: int) -> np.ndarray:
 def linear(log_links: np.ndarray) -> np.ndarray:
     """Exponentials of links (W, J); those of a topic whose links would all underflow are raised together.
 
-    Of such a topic the sum of psi is nothing beside a token, and only the proportions of psi matter.
+    Of such a topic the sum of psi is nothing beside a token, and only the proportions of psi matter. All are
+    zero where a topic has no links.
     """
-    high = log_links.max(axis=0)
+    high = np.maximum(log_links.max(axis=0), np.finfo(float).min)
     return np.exp(np.where(high > LOWEST, log_links, log_links - high + LOWEST))
 
 
 def shapes(log_topics: np.ndarray, log_links: np.ndarray) -> np.ndarray:
     """Dirichlet parameters psi (J, V) of topics with `log_links` (W, J) to `log_topics` (W, V)."""
     return np.maximum(np.einsum("kj,kw->jw", linear(log_links), np.exp(log_topics)), LEAST)
+
+
+def first_words(latents: Mapping[str, np.ndarray], n_words: int) -> np.ndarray:
+    """Probability of each word as the first of a topic of the first layer that has no tokens yet, float (V,).
+
+    Its links are Gamma(gamma_k, c), of one rate c, so that their shares have the means
+    gamma_k / sum_k gamma_k, and a first word comes from topic k with this probability.
+    """
+    if n_upper(latents) == 0:
+        return np.full(n_words, 1.0 / n_words)
+    shape = np.maximum(np.exp(latents["log_popularity"][0]), LEAST)
+    return np.maximum(shape / shape.sum() @ np.exp(latents["log_upper_topics"][0]), LEAST)
 
 
 def n_upper(latents: Mapping[str, np.ndarray]) -> int:
@@ -106,13 +120,17 @@ def log_density(latents: Mapping[str, np.ndarray]) -> float:
 
 
 def log_densities(latents: Mapping[str, np.ndarray], t: int) -> tuple[np.ndarray, np.ndarray]:
-    """Log densities of the log popularity of the topics of upper layer t, (W,), and of log links, (W, J)."""
+    """Log densities of the log popularity of the topics of upper layer t, (W,), and of log links, (W, J).
+
+    Links that a topic has lost with its last token are integrated out.
+    """
     mass, rate, link_rate = (latents[name][t] for name in ("layer_mass", "layer_rate", "link_rate"))
     log_popularity = latents["log_popularity"][t]
-    shape = np.maximum(np.exp(log_popularity), LEAST)[:, None]
+    shape, log_links = np.maximum(np.exp(log_popularity), LEAST)[:, None], links_below(latents, t)
+    of_links = _log_gamma_densities(log_links, shape, link_rate)
     return (
         _log_gamma_densities(log_popularity, mass / log_popularity.size, rate),
-        _log_gamma_densities(links_below(latents, t), shape, link_rate),
+        np.where(np.isneginf(log_links), 0.0, of_links),
     )
 
 

@@ -214,6 +214,8 @@ class BeliefNetwork(TopicSide):
         if self.layers == 1:
             return log_sequences(z, corpus.words, np.full(n_words, float(latents["eta"])))
         n_topics = latents["log_links"].shape[1]
+        if np.any(np.isneginf(latents["log_links"][:, z])):
+            return -np.inf  # a token's topic has no links
         cells, counts = np.unique(z.astype(np.int64) * n_words + corpus.words, return_counts=True)
         known, place = np.unique(cells % n_words, return_inverse=True)
         shape = self.psi(latents, n_topics, n_words, known)[cells // n_words, place]
@@ -235,13 +237,19 @@ class BeliefNetwork(TopicSide):
         self, latents: Latents, corpus: Corpus, n_topics: int, words: np.ndarray
     ) -> np.ndarray:
         counted = topic_word_counts(latents["z"], corpus.words, n_topics, words)
-        total = self.word_concentration(latents, corpus, n_topics)[:, None]
+        total = self.word_concentration(latents, corpus, n_topics)[:n_topics, None]
         return ((counted + self.psi(latents, n_topics, corpus.n_words, words)) / total)[None]
 
     @override
     def word_concentration(self, latents: Latents, corpus: Corpus, n_topics: int) -> np.ndarray:
+        """See `TopicSide.word_concentration`; NaN where words of a topic not in use are not Dirichlet."""
         sizes = np.bincount(latents["z"], minlength=n_topics)
-        return sizes + self.psi_total(latents, n_topics, corpus.n_words)
+        unseen = corpus.n_words * float(latents["eta"]) if self.layers == 1 else np.nan
+        return np.append(sizes + self.psi_total(latents, n_topics, corpus.n_words), unseen)
+
+    @override
+    def new_words_at(self, latents: Latents, corpus: Corpus) -> np.ndarray:
+        return network.first_words(latents, corpus.n_words)
 
     @property
     @override
@@ -270,7 +278,7 @@ class BeliefNetwork(TopicSide):
         found: Quantities = {
             "upper_topics": np.exp(-np.sum(shares * logs, axis=1)),
             "popularity_density": np.array([np.mean(of_popularity) for of_popularity, _ in densities]),
-            "link_density": np.array([np.mean(of_links) for _, of_links in densities]),
+            "link_density": np.array([np.sum(x) / max(x.size, 1) for _, x in densities]),
             "upper_focus": np.exp(2.0 * log_topics).sum(axis=2).mean(axis=1),
         }
         if self.layers > 2:
@@ -341,7 +349,7 @@ class BeliefNetwork(TopicSide):
         priors = {
             name: (0.0, 0.0) for name in ("layer_mass", "layer_rate", "link_rate")
         } | self.prior_arrays()
-        return room(topics).belief_topics(tokens, corpus.n_words, n_topics, above, priors)
+        return room(topics).belief_topics(tokens, corpus.n_words, n_topics, capacity, above, priors)
 
     @override
     def snapshot(self, room: Room, state: State) -> Latents:

@@ -15,7 +15,7 @@ from ...toolbox.draws import draw_categorical, draw_dirichlet
 from ..labelled import LabelledModel
 from ..lda.family import BYTES_A_TOPIC, MOST_TOPICS
 from ..poisson.predictive import frozen_under
-from ..topic_sides import FIXED_TOPIC_SIDES
+from ..topic_sides import WITH_BELIEF_NETWORK
 from ..topics import TopicSide
 from .predictive import LabelledPredictive
 
@@ -35,7 +35,7 @@ class LabelledFamily(LabelledModel):
     Documents with the same labels share a row of parameters: R rows, of J labels.
     """
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = WITH_BELIEF_NETWORK
 
     @abstractmethod
     def prior_of(self, latents: Mapping[str, np.ndarray], rows: Any) -> np.ndarray:

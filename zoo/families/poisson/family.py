@@ -23,7 +23,7 @@ from ...contract import (
 from ...corpus import Corpus
 from ...settings import option, setting
 from ...toolbox.draws import log_gamma
-from ..topic_sides import FIXED_TOPIC_SIDES
+from ..topic_sides import WITH_BELIEF_NETWORK
 from ..topics import Dirichlet, Sampler, TopicSide
 from ..two_sided import TwoSidedModel
 from .lengths import draw_lengths, log_lengths
@@ -40,7 +40,7 @@ class PoissonFamily(TwoSidedModel):
     A subclass says how likely lengths are, and how topics come about, given the weights.
     """
 
-    topic_sides: ClassVar[Mapping[str, TopicSide]] = FIXED_TOPIC_SIDES
+    topic_sides: ClassVar[Mapping[str, TopicSide]] = WITH_BELIEF_NETWORK
     not_exact: ClassVar[tuple[str, ...]] = ()
     """Variants of its kernels that are other algorithms than its samplers."""
     likelier_lengths: ClassVar[str]

@@ -1,5 +1,7 @@
 """Topics under a Dirichlet belief network with documents of all kinds: edges, threads, refusals."""
 
+from dataclasses import replace
+
 import bnpzoo
 import numpy as np
 import pytest
@@ -26,6 +28,9 @@ CORPUS = Corpus(
 )
 """With an empty document, and words that nobody uses."""
 
+OF_TASKS = replace(CORPUS, group=[0, 1, 1])
+"""For the model that needs them; groups would be labels to others."""
+
 EDGES = {
     "tiny shapes": {"eta": 1e-6, "layer_mass": 1e-6, "layer_rate": 1e6, "link_rate": 1e6, "layers": 3},
     "an empty layer": {"layer_mass": 1e-9, "layers": 3, "width": 4},
@@ -38,7 +43,12 @@ EDGES = {
 
 def of(model_id, **options):
     """Model of few topics; labeled LDA has one a label, and two besides."""
-    few = {"labeled_lda": {"common": 2}, "partially_labeled_lda": {"common": 2, "topics_per_label": 1}}
+    few = {
+        "labeled_lda": {"common": 2},
+        "partially_labeled_lda": {"common": 2, "topics_per_label": 1},
+        "hdp": {},
+        "mt_hdp": {},
+    }
     return get(model_id, topics="belief-network", **few.get(model_id, {"n_topics": 3}), **options)
 
 
@@ -57,18 +67,18 @@ def states(model, variant, n, corpus=CORPUS):
     "model_id", [m if m == "lda" else pytest.param(m, marks=pytest.mark.heavy) for m in MODELS]
 )
 def test_edges_stay_finite(model_id, edge):
-    model = of(model_id, **EDGES[edge])
+    model, corpus = of(model_id, **EDGES[edge]), OF_TASKS if model_id == "mt_hdp" else CORPUS
     for variant in model.kernels:
-        (*_, latents) = states(model, variant, 50)
+        (*_, latents) = states(model, variant, 50, corpus)
         assert not any(np.isnan(values).any() for values in latents.values())
-        assert not np.isnan(model.log_joint(latents, CORPUS))
-        for name, value in model.quantities(latents, CORPUS).items():
+        assert not np.isnan(model.log_joint(latents, corpus))
+        for name, value in model.quantities(latents, corpus).items():
             assert not np.isnan(value).any(), name
-        words = model.frozen_topics(latents, CORPUS).words
+        words = model.frozen_topics(latents, corpus).words
         np.testing.assert_allclose(words.sum(axis=1), 1.0)
-        predictive, rng = model.predictive(latents, CORPUS), np.random.default_rng(1)
-        assert np.isfinite(predictive.log_completion(CORPUS, CORPUS, rng, burn_in=2, sweeps=3)).all()
-        assert np.isfinite(predictive.log_documents(CORPUS, rng, particles=3)).all()
+        predictive, rng = model.predictive(latents, corpus), np.random.default_rng(1)
+        assert np.isfinite(predictive.log_completion(corpus, corpus, rng, burn_in=2, sweeps=3)).all()
+        assert np.isfinite(predictive.log_documents(corpus, rng, particles=3)).all()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +149,8 @@ def test_words_of_a_topic_without_tokens_are_drawn_however_small_the_shapes():
     assert 0.15 < moved < 0.35
 
 
-@pytest.mark.parametrize("model_id", ["hdp", "mt_hdp"])
-def test_documents_that_open_topics_refuse(model_id):
-    with pytest.raises(ValueError, match=f"{model_id}: topics: there are dirichlet, pitman-yor, found"):
-        get(model_id, topics="belief-network")
+def test_documents_with_responses_refuse():
+    for model_id, expected in (("slda", "there are dirichlet, pitman-yor, found"), ("shdp", "")):
+        with pytest.raises(ValueError, match=f"{model_id}: topics: {expected}") as caught:
+            get(model_id, topics="belief-network")
+        assert "\n" not in str(caught.value)

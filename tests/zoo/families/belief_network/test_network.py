@@ -134,9 +134,6 @@ def test_wrong_arguments_are_told_in_a_line(arguments, message):
 
 
 def test_what_it_does_not_go_with_is_told_in_a_line():
-    for model_id in ("hdp", "mt_hdp"):
-        with pytest.raises(ValueError, match=f"{model_id}: topics: there are dirichlet, pitman-yor, found"):
-            get(model_id, topics="belief-network")
     model = get("lda", topics="belief-network", layers=4)
     with pytest.raises(
         ValueError, match="layers: the references, in NumPyro or Stan, have at most 3; found 4"

@@ -65,7 +65,9 @@ def test_seeds_that_the_corpus_does_not_know(seeds, message):
 
 
 def test_models_that_open_topics_take_no_seeds():
-    with pytest.raises(ValueError, match="hdp: topics: there are dirichlet, pitman-yor, found 'seeded'"):
+    with pytest.raises(
+        ValueError, match="hdp: topics: there are dirichlet, pitman-yor, belief-network, found 'seeded'"
+    ):
         get("hdp", topics="seeded")
 
 
