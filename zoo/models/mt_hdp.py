@@ -69,7 +69,7 @@ class MtHdp(HdpFamily):
     gamma: Hyperparameter = setting(
         Gamma(1.0, 1.0), fixed=1.5, prior=Gamma(3.0, 2.0), reference=0.7, benchmark=1.5
     )
-    alpha0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.2, prior=Gamma(4.0, 3.0), benchmark=10.0)
+    alpha0: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=1.4, prior=Gamma(4.0, 3.0), benchmark=10.0)
     alpha: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.8, benchmark=10.0)
     topics: TopicSide = Dirichlet()
 

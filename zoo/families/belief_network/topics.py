@@ -78,7 +78,7 @@ class BeliefNetwork(TopicSide):
         Gamma(0.01, 0.01), fixed=2.5, prior=Gamma(2.0, 0.1), reference=Gamma(9.0, 3.0), benchmark=2.0
     )
     layer_rate: Hyperparameter = setting(
-        Gamma(1.0, 1.0), fixed=1.25, prior=Gamma(10.0, 7.0), reference=Gamma(8.0, 7.0), benchmark=1.0
+        Gamma(1.0, 1.0), fixed=1.2, prior=Gamma(10.0, 7.0), reference=Gamma(8.0, 7.0), benchmark=1.0
     )
     link_rate: Hyperparameter = setting(
         Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(8.0, 5.0), reference=Gamma(8.0, 10.0), benchmark=0.1
