@@ -228,7 +228,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _blocked(
         "last-of-odd-forgotten",
         "    if end & one:\n",
-        "    if end < one:\n",
+        "    if end & one and end < one:\n",
         "where a word has an odd number of topics the last is passed over",
     ),
     _blocked(
