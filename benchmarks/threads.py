@@ -51,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", type=Path, default=CORPUS.with_name(TAG_MY_NEWS))
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--sweeps", type=int, default=31)
+    parser.add_argument("--sweeps", type=int, default=21)
     parser.add_argument("--models", nargs="*", help="such as gbn; all of them unless given")
     options = parser.parse_args()
     corpus = bnpzoo.read_corpus(options.corpus)

@@ -175,7 +175,7 @@ def weigh_listed(listed_topic, listed_count, start, length, coefficient, running
     """Fill `running` with the running sums of ``coefficient_k n_kw`` over a list; return the last.
 
     Here is where the time of a sweep goes. In pairs, so that a sum waits for half of the additions; by
-    unsigned indices, which cannot count from the end, so that nobody looks: 0.6 of the time.
+    unsigned indices, which cannot count from the end, so that nobody looks whether they do.
     """
     begin, end, one = np.uint64(start), np.uint64(length), np.uint64(1)
     mass = 0.0
