@@ -22,7 +22,7 @@ import math
 
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import log_gamma_variate
-from .layers import LEAST, LOWEST, link_shapes
+from .layers import LEAST, LOWEST, find_in_mixture, link_shapes
 
 
 @kernel
@@ -46,16 +46,8 @@ def draw_origin(rng, births, topics, word):
     for k in range(births.shape.size):
         total += births.shape[k]
     # A token has one uniform variate, which chose to open a topic; this is another, made of an exponential.
-    u = math.exp(-rng.standard_exponential()) * births.first_word[word]
-    found = 0
-    for k in range(births.shape.size):
-        weight = births.shape[k] / total * topics[word, k]
-        if weight > 0.0:
-            found = k
-            u -= weight
-            if u < 0.0:
-                return found
-    return found  # by rounding, u can be as much as their sum
+    u = math.exp(-rng.standard_exponential()) * births.first_word[word] * total
+    return find_in_mixture(u, births.shape, topics, word, births.shape.size)
 
 
 @borrowing_kernel

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from ..toolbox.gammas import LEAST, exponentials, log_gammas
-from ..toolbox.jit import kernel
+from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import concentration, crt, is_sampled, log_gamma_variate
 from ..toolbox.tables import count_tables
 
@@ -260,6 +260,20 @@ def mix(topics, links, psi):
             share, of_upper = topics[w, k], by_upper[k]
             for j in range(row.size):
                 row[j] += share * of_upper[j]
+
+
+@borrowing_kernel
+def find_in_mixture(u, share, topics, word, n_topics):
+    """Topic at height `u` of all ``share[k] topics[word, k]`` laid end to end."""
+    found = 0
+    for k in range(n_topics):
+        weight = share[k] * topics[word, k]
+        if weight > 0.0:
+            found = k
+            u -= weight
+            if u < 0.0:
+                return found
+    return found  # by rounding, u can be as much as their sum
 
 
 @kernel

@@ -28,6 +28,7 @@ from ..toolbox.sides import (
     weigh_topic,
 )
 from .births import draw_if_first, forget_links, is_last, weigh_unlinked
+from .layers import find_in_mixture
 from .state import BeliefTopics
 
 
@@ -99,20 +100,6 @@ def smooth_mass(coefficient, psi, w, n_topics):
     return (a + b) + (c + e)
 
 
-@borrowing_kernel
-def find_by_psi(u, coefficient, psi, w, n_topics):
-    """Topic at height `u` of all ``coefficient[k] psi[w, k]`` laid end to end."""
-    found = 0
-    for k in range(n_topics):
-        weight = coefficient[k] * psi[w, k]
-        if weight > 0.0:
-            found = k
-            u -= weight
-            if u < 0.0:
-                return found
-    return found  # by rounding, u can be as much as their sum
-
-
 @sparse_step.implement(BeliefTopics)
 def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
     total, doc_count, coefficient = topics.total, scratch.doc_count, scratch.coefficient
@@ -150,7 +137,7 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
     else:
         u -= word_mass
         if u < smooth or unknown == 0.0:
-            new = find_by_psi(u, coefficient, psi, w, n_topics)
+            new = find_in_mixture(u, coefficient, psi, w, n_topics)
         else:
             new = n_topics
             topics.n_topics[0] += 1

@@ -28,7 +28,7 @@ def test_smooth_mass_is_a_sum_over_all_topics(n_topics):
 
 def test_topics_are_found_by_their_height():
     coefficient, psi = np.array([1.0, 0.0, 2.0, 1.0]), np.array([[1.0, 5.0, 0.5, 0.0]])
-    found = [tokens.find_by_psi(u, coefficient, psi, 0, 4) for u in (0.0, 0.99, 1.01, 1.99, 2.0)]
+    found = [layers.find_in_mixture(u, coefficient, psi, 0, 4) for u in (0.0, 0.99, 1.01, 1.99, 2.0)]
     assert found == [0, 0, 2, 2, 2]
 
 
