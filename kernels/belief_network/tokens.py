@@ -14,8 +14,9 @@ little work beside that with counts unless there are hundreds of topics. So the 
 uniform variate.
 """
 
-from ..toolbox.dirichlet import borrowed, counted, list_token, move_in_list, unlist_token
+from ..toolbox.dirichlet import borrowed, counted, list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel
+from ..toolbox.lists import entry_at, find_entry, move_in_list, weigh_others
 from ..toolbox.random import categorical
 from ..toolbox.sides import (
     dense_step,
@@ -116,23 +117,12 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
         kept = coefficient[old]
         coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + psi_total[old])
 
-    word_mass = 0.0
-    old_entry = -1
-    for j in range(length):
-        k = listed_topic[start + j]
-        count = listed_count[start + j]
-        if k == old:
-            count -= 1
-            old_entry = j
-        word_mass += coefficient[k] * count
-        running[j] = word_mass
-
+    old_entry = find_entry(listed_topic, start, length, old)
+    word_mass = weigh_others(listed_topic, listed_count, start, length, old_entry, coefficient, running)
     smooth = smooth_mass(coefficient, psi, w, n_topics)
     u = rng.random() * (word_mass + smooth + unknown)
-    new_entry = 0
     if u < word_mass:
-        while running[new_entry] <= u:
-            new_entry += 1
+        new_entry = entry_at(running, u)
         new = int(listed_topic[start + new_entry])
     else:
         u -= word_mass
@@ -142,8 +132,7 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
             new = n_topics
             topics.n_topics[0] += 1
             open_topic(rng, documents, new, g)
-        while new_entry < length and listed_topic[start + new_entry] != new:
-            new_entry += 1
+        new_entry = find_entry(listed_topic, start, length, new)
 
     if new == old and not was_last:
         coefficient[old] = kept

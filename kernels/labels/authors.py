@@ -16,6 +16,7 @@ import numpy as np
 
 from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, kernel
+from ..toolbox.lists import entry_at
 from ..toolbox.random import categorical, concentration, crt, is_sampled
 from ..toolbox.sides import (
     Tokens,
@@ -126,9 +127,7 @@ def draw_author_and_topic(rng, documents, topics, scratch, own, word):
     u = rng.random() * (word_mass + smooth_mass)
     author, k = own[0], np.int64(0)
     if u < word_mass:
-        j = 0
-        while scratch.weights[j] <= u:
-            j += 1
+        j = entry_at(scratch.weights, u)
         k = np.int64(topics.listed_topic[start + j])
         if j > 0:
             u -= scratch.weights[j - 1]

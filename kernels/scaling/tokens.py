@@ -10,6 +10,7 @@ weighed anew where a document begins.
 
 from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, kernel
+from ..toolbox.lists import entry_at, weigh_listed
 from ..toolbox.sides import enter_document, join_document
 from ..toolbox.token_pass import find_in_smooth_part
 
@@ -27,18 +28,13 @@ def weigh(tokens, documents, topics, scratch, d, k, mass):
 @borrowing_kernel
 def draw_topic(rng, topics, scratch, word, n_doc_topics, mass):
     """Draw the topic of a token of `word` that is not counted, by one uniform variate."""
-    start, eta = topics.word_ptr[word], topics.eta[0]
-    word_mass = 0.0
-    for j in range(topics.n_listed[word]):
-        k = topics.listed_topic[start + j]
-        word_mass += scratch.coefficient[k] * topics.listed_count[start + j]
-        scratch.weights[j] = word_mass
+    start, length, eta = topics.word_ptr[word], topics.n_listed[word], topics.eta[0]
+    word_mass = weigh_listed(
+        topics.listed_topic, topics.listed_count, start, length, scratch.coefficient, scratch.weights
+    )
     u = rng.random() * (word_mass + eta * mass)
     if u < word_mass:
-        j = 0
-        while scratch.weights[j] <= u:
-            j += 1
-        return topics.listed_topic[start + j]
+        return topics.listed_topic[start + entry_at(scratch.weights, u)]
     return find_in_smooth_part(
         (u - word_mass) / eta,
         scratch.coefficient,

@@ -25,8 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .dirichlet import DirichletTopics, counted, move_in_list
+from .dirichlet import DirichletTopics, counted
 from .jit import borrowing_kernel, kernel
+from .lists import entry_at, find_entry, move_in_list, weigh_others
 from .random import dirichlet
 from .sides import Tokens, check_side, finish_pass, join_document, move_topics
 from .smoothing import update_smoothing
@@ -161,40 +162,6 @@ def leave(level, prior, scratch, n_doc_topics, mass):
 
 
 @borrowing_kernel
-def find_entry(listed_topic, start, length, k):
-    """Entry of topic `k` in a list; -1 if it is not there."""
-    begin = np.uint64(start)
-    for j in range(np.uint64(length)):
-        if listed_topic[begin + j] == k:
-            return np.int64(j)
-    return -1
-
-
-@borrowing_kernel
-def weigh_listed(listed_topic, listed_count, start, length, coefficient, running):
-    """Fill `running` with the running sums of ``coefficient_k n_kw`` over a list; return the last.
-
-    Here is where the time of a sweep goes. In pairs, so that a sum waits for half of the additions; by
-    unsigned indices, which cannot count from the end, so that nobody looks whether they do.
-    """
-    begin, end, one = np.uint64(start), np.uint64(length), np.uint64(1)
-    mass = 0.0
-    for pair in range(end >> one):
-        j = pair + pair
-        at = begin + j
-        first = coefficient[np.uint32(listed_topic[at])] * listed_count[at]
-        both = first + coefficient[np.uint32(listed_topic[at + one])] * listed_count[at + one]
-        running[j] = mass + first
-        mass += both
-        running[j + one] = mass
-    if end & one:
-        j = end - one
-        mass += coefficient[np.uint32(listed_topic[begin + j])] * listed_count[begin + j]
-        running[j] = mass
-    return mass
-
-
-@borrowing_kernel
 def step(rng, tokens, topics, level, share, block_total, smoothing, prior, scratch, i, n_doc_topics, mass):
     """Resample the topic of token `i`, as the sparse step of `dirichlet` does, within its block.
 
@@ -229,17 +196,11 @@ def step(rng, tokens, topics, level, share, block_total, smoothing, prior, scrat
         mass_without += coefficient[old] - kept
 
     old_entry = find_entry(listed_topic, start, length, old)
-    if old_entry >= 0:
-        listed_count[start + old_entry] -= 1
-    word_mass = weigh_listed(listed_topic, listed_count, start, length, coefficient, running)
-    if old_entry >= 0:
-        listed_count[start + old_entry] += 1
+    word_mass = weigh_others(listed_topic, listed_count, start, length, old_entry, coefficient, running)
 
     u = rng.random() * (word_mass + eta * mass_without)
-    new_entry = 0
     if u < word_mass:
-        while running[new_entry] <= u:
-            new_entry += 1
+        new_entry = entry_at(running, u)
         new = np.int64(listed_topic[start + new_entry])
     else:
         new = find_in_smooth_part(
@@ -250,8 +211,7 @@ def step(rng, tokens, topics, level, share, block_total, smoothing, prior, scrat
             scratch.is_doc_topic,
             level.size,
         )
-        while new_entry < length and listed_topic[start + new_entry] != new:
-            new_entry += 1
+        new_entry = find_entry(listed_topic, start, length, new)
 
     if new == old:
         coefficient[old] = kept

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import borrowing_kernel, kernel
+from .lists import entry_at, find_entry, move_in_list, weigh_others
 from .random import categorical
 from .sides import (
     Tokens,
@@ -169,29 +170,6 @@ def _weigh_topic(tokens, documents, topics, scratch, d, k, mass):
     return mass + scratch.coefficient[k]
 
 
-@kernel
-def move_in_list(listed_topic, listed_count, start, length, old_entry, new_entry, new):
-    """Move a token within the list of its word, which begins at `start`; return the new length of the list.
-
-    From `old_entry` (-1: it was not listed) to the entry `new_entry` of topic `new`, which is `length` where
-    there is none yet.
-    """
-    is_listed = new_entry < length
-    if is_listed:
-        listed_count[start + new_entry] += 1
-    if old_entry >= 0:
-        listed_count[start + old_entry] -= 1
-        if listed_count[start + old_entry] == 0:
-            length -= 1
-            listed_topic[start + old_entry] = listed_topic[start + length]
-            listed_count[start + old_entry] = listed_count[start + length]
-    if not is_listed:  # only now is there sure to be space: the list has one entry a token at most
-        listed_topic[start + length] = new
-        listed_count[start + length] = 1
-        length += 1
-    return length
-
-
 @sparse_step.implement(DirichletTopics)
 def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, mass):
     total, doc_count, coefficient = topics.total, scratch.doc_count, scratch.coefficient
@@ -212,22 +190,12 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
         coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)
         mass_without += coefficient[old] - kept
 
-    word_mass = 0.0
-    old_entry = -1
-    for j in range(length):
-        k = listed_topic[start + j]
-        count = listed_count[start + j]
-        if k == old:
-            count -= 1
-            old_entry = j
-        word_mass += coefficient[k] * count
-        running[j] = word_mass
+    old_entry = find_entry(listed_topic, start, length, old)
+    word_mass = weigh_others(listed_topic, listed_count, start, length, old_entry, coefficient, running)
 
     u = rng.random() * (word_mass + eta * mass_without + rest)
-    new_entry = 0
     if u < word_mass:
-        while running[new_entry] <= u:
-            new_entry += 1
+        new_entry = entry_at(running, u)
         new = np.int64(listed_topic[start + new_entry])
     else:
         u -= word_mass
@@ -245,8 +213,7 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
             topics.n_topics[0] += 1
             open_topic(rng, documents, new, g)
             coefficient[new] = 0.0
-        while new_entry < length and listed_topic[start + new_entry] != new:
-            new_entry += 1
+        new_entry = find_entry(listed_topic, start, length, new)
 
     if new == old:
         coefficient[old] = kept

@@ -216,22 +216,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "a token's own count is not taken out of the total of its topic in the block",
     ),
     _blocked(
-        "own-word-kept",
-        "        listed_count[start + old_entry] -= 1\n"
-        "    word_mass = weigh_listed(listed_topic, listed_count, start, length, coefficient, running)\n"
-        "    if old_entry >= 0:\n"
-        "        listed_count[start + old_entry] += 1\n",
-        "        old_entry += 0\n"
-        "    word_mass = weigh_listed(listed_topic, listed_count, start, length, coefficient, running)\n",
-        "a token's own count is not taken out of those of its word",
-    ),
-    _blocked(
-        "last-of-odd-forgotten",
-        "    if end & one:\n",
-        "    if end & one and end < one:\n",
-        "where a word has an odd number of topics the last is passed over",
-    ),
-    _blocked(
         "document-of-cell",
         "for i in range(tokens.doc_ptr[d], tokens.doc_ptr[d + 1]):\n        k = tokens.topic[i]",
         "for i in range(tokens.doc_ptr[d], (tokens.doc_ptr[d] + tokens.doc_ptr[d + 1] + 1) // 2):\n"
