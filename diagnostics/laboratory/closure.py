@@ -2,9 +2,10 @@
 
 From the source alone. A definition (a function, a method, a class, a constant) is reached if one that is
 reached names it, through whatever imports; a member of a class or of a module that is passed around is
-reached if its name is that of an attribute in anything that is reached. So what is found is never less
-than what runs, and seldom much more. Comments, docstrings, hints of types and places are no part of a
-definition.
+reached if its name is that of an attribute in anything that is reached; an implementation that is chosen by
+the class of an argument if that class and what it implements are reached, wherever it lies. So what is found
+is never less than what runs, and seldom much more. Comments, docstrings, hints of types and places are no
+part of a definition.
 """
 
 import ast
@@ -15,8 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PACKAGE = Path(__file__).parents[2]
+ROOMS = ("kernels", "zoo", "diagnostics")
+"""Folders of what results depend on."""
 NOT_FOLLOWED = frozenset({"card", "topic_sides"})
 """Class variables that only tell of the class, or that something was chosen from, which counts by itself."""
+IMPLEMENTS = frozenset({"implement", "register"})
+"""Methods of functions that are chosen by type; see `chosen_by_type` and `functools.singledispatch`."""
 
 type Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -67,6 +72,8 @@ class Module:
         What it imports from the package, by the name that it has here.
     effects : list of str
         Definitions that act when the module is imported, whether or not anybody names them.
+    implementations : list of (str, ast.expr, ast.expr)
+        Definitions that are chosen by the class of an argument, what each implements, and a class.
     """
 
     def __init__(self, name: str, source: str, is_package: bool):
@@ -74,6 +81,7 @@ class Module:
         self.definitions: dict[str, Definition] = {}
         self.imported: dict[str, Name] = {}
         self.effects: list[str] = []
+        self.implementations: list[tuple[str, ast.expr, ast.expr]] = []
         for statement in ast.parse(source).body:
             self._add(statement)
 
@@ -88,9 +96,7 @@ class Module:
             case ast.ClassDef():
                 self._add_class(statement)
             case ast.FunctionDef():
-                self._bind(statement.name, statement)
-                if any(_registers(decorator) for decorator in statement.decorator_list):
-                    self.effects.append(statement.name)
+                self._add_function(statement)
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.TypeAlias():
                 for name in _targets(statement):
                     self._bind(name, statement)
@@ -101,6 +107,18 @@ class Module:
     def _bind(self, name: str, node: ast.AST) -> None:
         before = self.definitions.get(name, Definition((), {}))
         self.definitions[name] = Definition((*before.nodes, node), before.members)
+
+    def _add_function(self, statement: ast.FunctionDef) -> None:
+        name = statement.name
+        chosen = [
+            pair for decorator in statement.decorator_list for pair in _implements(decorator, statement)
+        ]
+        if chosen and name == "_":  # as several in a module may be called
+            name = ", ".join(f"{ast.unparse(declared)}({ast.unparse(cls)})" for declared, cls in chosen)
+        self._bind(name, statement)
+        self.implementations += [(name, declared, cls) for declared, cls in chosen]
+        if not chosen and any(_registers(decorator) for decorator in statement.decorator_list):
+            self.effects.append(name)
 
     def _add_class(self, statement: ast.ClassDef) -> None:
         members: dict[str, Name] = {}
@@ -134,8 +152,28 @@ class Module:
 
 
 def _registers(decorator: ast.expr) -> bool:
-    """Whether a decorator is such as ``@declared.implement(cls)``, which leaves the function with another."""
+    """Whether a decorator is such as ``@app.command()``, which leaves the function with another."""
     return isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)
+
+
+def _implements(decorator: ast.expr, function: Function) -> list[tuple[ast.expr, ast.expr]]:
+    """Return what a function implements for a class, by ``@declared.implement(cls)`` or ``.register``."""
+    match decorator:
+        case ast.Call(func=ast.Attribute(declared, method), args=[cls]) if method in IMPLEMENTS:
+            return [(declared, cls)]
+        case ast.Attribute(declared, "register"):
+            first = [*function.args.posonlyargs, *function.args.args][:1]
+            told = (argument.annotation for argument in first if argument.annotation is not None)
+            return [(declared, cls) for annotation in told for cls in _alternatives(annotation)]
+    return []
+
+
+def _alternatives(annotation: ast.expr) -> list[ast.expr]:
+    """Classes of a union."""
+    match annotation:
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return [*_alternatives(left), *_alternatives(right)]
+    return [annotation]
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.TypeAlias) -> list[str]:
@@ -219,7 +257,8 @@ class _References(ast.NodeVisitor):
 
     def _visit_function(self, node: Function) -> None:
         own = node.args
-        parts = [*node.decorator_list, *own.defaults, *filter(None, own.kw_defaults), *_told(node.body)]
+        others = (decorator for decorator in node.decorator_list if not _implements(decorator, node))
+        parts = [*others, *own.defaults, *filter(None, own.kw_defaults), *_told(node.body)]
         for part in parts:
             self.visit(part)
 
@@ -254,6 +293,22 @@ def _references(name: Name) -> tuple[frozenset[Name], frozenset[str]]:
 
 
 @cache
+def implementations() -> Sequence[tuple[Name, frozenset[Name]]]:
+    """Find what is chosen by the class of an argument, each with that class and with what it implements.
+
+    Classes that are not of the package are taken as reached.
+    """
+    found: list[tuple[Name, frozenset[Name]]] = []
+    for path in sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py")):
+        file = path.parent if path.name == "__init__.py" else path.with_suffix("")
+        module = module_named(".".join(file.relative_to(PACKAGE).parts))
+        assert module is not None
+        for name, *needs in module.implementations:
+            found.append((Name(module.name, name), frozenset(_References(module).of(needs).names)))
+    return found
+
+
+@cache
 def closure(roots: tuple[Any, ...], without: tuple[Name, ...] = ()) -> frozenset[Name]:
     """Find all definitions that can have a part in what `roots` do.
 
@@ -267,7 +322,7 @@ def closure(roots: tuple[Any, ...], without: tuple[Name, ...] = ()) -> frozenset
     reached: set[Name] = set()
     attributes: set[str] = set()
     members: dict[str, set[Name]] = {}  # of all that is open, by their names
-    while waiting:
+    while waiting := waiting or _chosen(reached, without):
         name = waiting.pop()
         if name in reached or name in without:
             continue
@@ -287,6 +342,12 @@ def closure(roots: tuple[Any, ...], without: tuple[Name, ...] = ()) -> frozenset
                 waiting += members.get(attribute, ())
             attributes |= found
     return frozenset(name for name in reached if name.name)
+
+
+def _chosen(reached: set[Name], without: tuple[Name, ...]) -> list[Name]:
+    """Return implementations that are not reached yet, although all that has them chosen is."""
+    known = reached.union(without)
+    return [name for name, needs in implementations() if needs <= reached and name not in known]
 
 
 def _members(module: Module, name: Name) -> Iterator[tuple[str, Name]]:

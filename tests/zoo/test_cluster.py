@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from threading import Lock
 
 import numpy as np
@@ -97,24 +98,38 @@ def test_the_draws_after_a_worker_is_killed(corpus, n_workers):
     assert killed
 
 
+def set_all(client, status):
+    client.run(lambda dask_worker: setattr(dask_worker, "status", distributed.core.Status[status]))
+
+
 def test_paused_workers_are_waited_for(corpus, client):
     notes, one_chain_at_a_time = [], Lock()
 
-    def set_all(status):
-        notes.append(status)
-        client.run(lambda dask_worker: setattr(dask_worker, "status", distributed.core.Status[status]))
-
     def listen(chain, done, total, note=""):
         with one_chain_at_a_time:
-            if "paused" not in notes and done > 20:
-                set_all("paused")
+            if not notes and done > 20:
+                notes.append("")
+                set_all(client, "paused")
             if "out of memory" in note:
                 notes.append(note)
-                set_all("running")
+                set_all(client, "running")
 
     found = sample(get("lda"), corpus, cluster=client, **RUN, progress=listen)
     assert_same(found, sample(get("lda"), corpus, **RUN))
-    assert set(notes) == {"paused", "all workers are paused; out of memory?", "running"}
+    assert set(notes) == {"", "all workers are paused; out of memory?"}
+
+
+def test_sending_is_given_up_long_before_dask_would_while_workers_are_paused(client):
+    set_all(client, "paused")
+    try:
+        while not remote._what_is_missing(client):
+            time.sleep(0.05)
+        started = time.monotonic()
+        with pytest.raises(TimeoutError):
+            remote.Held(client, object).sent()
+        assert time.monotonic() - started < 15.0  # it waits for half a minute
+    finally:
+        set_all(client, "running")
 
 
 def test_chains_until_they_meet(corpus, client, monkeypatch):

@@ -127,8 +127,11 @@ class CollapsedTopicModel(Model):
             By group, where the topics of groups differ.
         """
 
-    def new_word_probabilities(self, corpus: Corpus, words: np.ndarray) -> np.ndarray:
-        """Probabilities of some words as the first token of a topic not in use, float (1, W) or (G, W)."""
+    def new_word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
+        """Probabilities of some words as the first token of a topic not in use, float (1, W) or (G, W).
+
+        Asked for where documents can open topics.
+        """
         return np.full((1, len(words)), 1.0 / corpus.n_words)
 
     def word_concentration(self, latents: Latents, corpus: Corpus) -> np.ndarray | None:
@@ -146,7 +149,7 @@ class CollapsedTopicModel(Model):
         prior = self.document_prior(latents, corpus)
         words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
         if np.any(prior[:, -1] > 0):
-            unseen = self.new_word_probabilities(corpus, np.arange(corpus.n_words))[:, None]
+            unseen = self.new_word_probabilities(latents, corpus, np.arange(corpus.n_words))[:, None]
             words = np.concatenate([words, np.broadcast_to(unseen, (len(words), *unseen.shape[1:]))], axis=1)
         else:
             prior = prior[:, :-1]
@@ -190,7 +193,9 @@ class CollapsedTopicModel(Model):
             share = share[share > 0]
             entropy[j] = 0.0 - np.sum(share * np.log(share))
         likelihood, topic_words = self.measured_words(latents, corpus, probes.cells[:, 1], counts)
-        new_words = self.new_word_probabilities(corpus, probes.cells[:, 1])
+        new_words = np.zeros((1, len(probes.cells)))
+        if np.any(prior[:, -1] > 0):
+            new_words = self.new_word_probabilities(latents, corpus, probes.cells[:, 1])
         n_topics = topic_words.shape[1]
         predictive = np.zeros(len(probes.cells))
         for j, (d, _) in enumerate(probes.cells):

@@ -150,16 +150,9 @@ class TopicSide(HasSettings, ABC):
         probabilities = self.word_probabilities(latents, corpus, n_topics, words)
         return self.log_likelihood(latents, corpus), probabilities
 
-    def new_word_probabilities(self, corpus: Corpus, words: np.ndarray) -> np.ndarray:
+    def new_word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         """See `CollapsedTopicModel.new_word_probabilities`."""
         return np.full((1, len(words)), 1.0 / corpus.n_words)
-
-    def new_words_at(self, latents: Latents, corpus: Corpus) -> np.ndarray | None:
-        """Probabilities of words as the first of a topic not in use, where they hang on a draw, float (V,).
-
-        None where they do not, and are `new_word_probabilities`. Documents that open topics ask for them.
-        """
-        return None
 
     def word_concentration(self, latents: Latents, corpus: Corpus, n_topics: int) -> np.ndarray | None:
         """See `CollapsedTopicModel.word_concentration`."""

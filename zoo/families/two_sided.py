@@ -186,8 +186,8 @@ class TwoSidedModel(CollapsedTopicModel):
         return self.topics.measured_words(latents, corpus, self.n_topics_of(latents), words, counts)
 
     @override
-    def new_word_probabilities(self, corpus: Corpus, words: np.ndarray) -> np.ndarray:
-        return self.topics.new_word_probabilities(corpus, words)
+    def new_word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
+        return self.topics.new_word_probabilities(latents, corpus, words)
 
     @override
     def word_concentration(self, latents: Latents, corpus: Corpus) -> np.ndarray | None:

@@ -39,6 +39,9 @@ WORK_TO_OVERHEAD = 10.0
 LOOK_SECONDS = 0.05
 """How often to look whether a piece is done."""
 
+TELL_SECONDS = 2.0
+"""How often to see, and to say, whether any worker can begin anything."""
+
 
 class Held:
     """Something that workers are sent once, and again where it was lost with one.
@@ -58,7 +61,7 @@ class Held:
         """Return it as the workers know it."""
         with self._lock:
             if self._sent is None:  # to one worker; others take it from each other when they need it
-                self._sent = self._client.scatter(self._value(), hash=False)
+                self._sent = self._client.scatter(self._value(), hash=False, timeout=TELL_SECONDS)
             return self._sent
 
     def is_lost(self, sent: "Future") -> None:
@@ -146,7 +149,7 @@ class Wait:
     def __init__(self, stop: Stoppable, patience: float, say: Callable[[str], None]):
         self._stop, self._patience, self._say = stop, patience, say
         self._end: float | None = None
-        self._next = time.monotonic() + 2.0
+        self._next = time.monotonic() + TELL_SECONDS
 
     def is_over(self) -> bool:
         """Whether to give the piece up."""
@@ -158,7 +161,7 @@ class Wait:
         """Let some time pass, and see from time to time whether there are workers at all."""
         time.sleep(LOOK_SECONDS)
         if time.monotonic() >= self._next:
-            self._next = time.monotonic() + 2.0
+            self._next = time.monotonic() + TELL_SECONDS
             with suppress(OSError):  # which whoever needs an answer will meet as well
                 self._say(_what_is_missing(client))
 

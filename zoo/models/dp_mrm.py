@@ -330,7 +330,7 @@ class DpMrm(LabelledModel):
         """See `Model.frozen_topics`: of documents without labels, at even shares."""
         prior = self.expected_prior(latents, sparse.csr_array((1, len(self.columns(corpus)))))
         words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))[0]
-        unseen = self.new_word_probabilities(corpus, np.arange(corpus.n_words))
+        unseen = self.new_word_probabilities(latents, corpus, np.arange(corpus.n_words))
         concentration = self.word_concentration(latents, corpus)
         return FrozenTopics(np.concatenate([words, unseen]), prior, concentration=concentration)
 

@@ -67,7 +67,7 @@ def test_kernels_for_the_states_of_other_models_are_left_alone(model, runs, neve
     found = {
         name.name for name in PackageModel(model).definitions if name.module == "kernels.pitman_yor.state"
     }
-    assert {f"_{part}_{runs}" for part in ("keep", "drop", "rename")} <= found
+    assert {f"_{part}_{runs}" for part in ("keep", "drop", "row_sum")} <= found
     assert not any(name.endswith(f"_{never}") for name in found)
 
 

@@ -1,5 +1,6 @@
 """What a verdict depends on: no more and no less."""
 
+import ast
 import importlib.resources
 import re
 import shutil
@@ -63,6 +64,7 @@ def forget():
     for cached in (
         closure.module_named,
         closure._references,
+        closure.implementations,
         closure.closure,
         closure.digest_of,
         closure.digest,
@@ -127,6 +129,28 @@ def test_a_sign_in_a_kernel_voids_all_that_runs_it(voided):
     assert found == of("cclda")
 
 
+LABELLED = ("labeled_lda", "partially_labeled_lda")
+OF_A_CLASS = {
+    "check_side(LabelledDocuments)": ("side.alpha[side.label], 0.0", "side.alpha[side.label], 1.0", LABELLED),
+    "check_side(RegressionDocuments)": ("rtol=1e-9", "rtol=1e-8", "dmr"),
+    "_draw_alpha": ("def _draw_alpha(", "def _draw_alpha(more=1, *, ", LABELLED),
+    "_draw_regression": ("def _draw_regression(", "def _draw_regression(more=1, *, ", "dmr"),
+}
+"""Functions in one module that are chosen by one of two classes, a change of each, and who has its class."""
+
+
+@pytest.mark.parametrize("name", OF_A_CLASS)
+def test_a_function_that_is_chosen_by_type_voids_the_verdicts_on_models_with_this_type(voided, name):
+    find, put, models = OF_A_CLASS[name]
+    assert Name("kernels.labels.documents", name) in {known for known, _ in closure.implementations()}
+    assert voided(("kernels/labels/documents.py", find, put)) == of(models)
+
+
+def test_implementations_are_found_in_modules_that_nobody_names(voided):
+    found = voided(("kernels/belief_network/tokens.py", "def _dense_step(", "def _dense_step(more=1, *, "))
+    assert found >= {key for key in of("") if "belief-network" in key[0] and key[1] in ("joint", "oracle")}
+
+
 def test_topics_that_a_model_could_have_had_are_no_part_of_its_verdicts(voided):
     found = voided(("zoo/families/belief_network/network.py", "def links_below(", "def links_below(x=1, *, "))
     under_networks = {key for key in cases() if "belief-network" in key[0]}
@@ -152,9 +176,20 @@ SMALL = {
 }
 
 
+def name_at(module, line):
+    """Name of the function of a module that begins at a line with its first decorator."""
+    definitions = closure.module_named(module).definitions.items()
+    return next(
+        name
+        for name, definition in definitions
+        for node in definition.nodes
+        if isinstance(node, ast.FunctionDef) and min(d.lineno for d in [*node.decorator_list, node]) == line
+    )
+
+
 @pytest.mark.parametrize(
     ("model", "variant", "topics"),
-    [("lda", "sparse", ""), ("hdp", "forced", "pitman-yor")],
+    [("lda", "sparse", ""), ("hdp", "forced", "pitman-yor"), ("lda", "sparse", "belief-network")],
 )
 @pytest.mark.parametrize("rung", SMALL)
 def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model, variant, topics, rung):
@@ -166,7 +201,7 @@ def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model
 
     def look(frame, event, argument):
         if event == "call" and frame.f_code.co_flags & CO_NEWLOCALS:
-            seen.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+            seen.add((frame.f_code.co_filename, frame.f_code.co_qualname, frame.f_code.co_firstlineno))
 
     known = case.definitions
     sys.setprofile(look)
@@ -175,7 +210,7 @@ def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model
     finally:
         sys.setprofile(None)
     ran = set()
-    for file, name in seen:
+    for file, name, line in seen:
         copied = copies.search(file)
         path = Path(f"kernels/{copied[1]}") if copied else Path(file)
         if path.is_relative_to(ROOT):
@@ -185,8 +220,11 @@ def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model
             continue
         outer = name.partition(".<locals>")[0]
         owner, _, method = outer.rpartition(".")
+        module = ".".join(path.with_suffix("").parts)
+        if outer == "_":
+            outer = name_at(module, line)
         if "<" not in outer:
-            ran.add(Name(".".join(path.with_suffix("").parts), owner if method.startswith("__") else outer))
+            ran.add(Name(module, owner if method.startswith("__") else outer))
     assert len(ran) > 30
     assert ran - known == set()
 
@@ -206,9 +244,13 @@ def test_definitions_of_a_module():
         "from .c import d as e\nx: int = 1\nif x:\n    x += 1\n"
         "class F:\n    card = 1\n    y: int = 2\n    z = 3\n"
         "    def g(self): pass\n    def __len__(self): ...\n"
-        "@e.implement(F)\ndef h(): pass\n",
+        "@e.implement(F)\ndef h(): pass\n"
+        "@e.register\ndef _(i: F | e.G, j: int): pass\n"
+        "@e.command()\ndef k(): pass\n",
         is_package=False,
     )
     assert module.imported == {"e": Name("a.c", "d")}
-    assert set(module.definitions) == {"x", "<0>", "F", "F.z", "F.g", "h"}
-    assert module.effects == ["<0>", "h"]
+    assert set(module.definitions) == {"x", "<0>", "F", "F.z", "F.g", "h", "e(F), e(e.G)", "k"}
+    assert module.effects == ["<0>", "k"]
+    told = [(name, *map(ast.unparse, needs)) for name, *needs in module.implementations]
+    assert told == [("h", "e", "F"), ("e(F), e(e.G)", "e", "F"), ("e(F), e(e.G)", "e", "e.G")]

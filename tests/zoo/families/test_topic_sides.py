@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.topic_sides import TOPIC_SIDES
+from bnpzoo.zoo.families.topics import TopicSide
 from bnpzoo.zoo.inference.results import describe, model_of
 from bnpzoo.zoo.inference.stan import program_text
 from bnpzoo.zoo.models import MODELS, combinations, get
@@ -87,6 +88,16 @@ def test_new_documents_are_predicted_by_the_topics_of_their_group(model_id):
         frozen.log_completion(of, of, np.random.default_rng(1), burn_in=1, sweeps=2) for of in (corpus, other)
     )
     assert not np.allclose(ours, theirs)
+
+
+@pytest.mark.parametrize("topics", ["dirichlet", "pitman-yor", "belief-network"])
+def test_who_has_all_topics_does_not_ask_for_words_of_others(monkeypatch, topics):
+    model = get("lda", topics=topics).set_to("fixed")
+    latents, corpus = model.simulate(DESIGN, np.random.default_rng(0))
+    monkeypatch.delattr(TopicSide, "new_word_probabilities")
+    monkeypatch.delattr(type(model.topics), "new_word_probabilities", raising=False)
+    assert np.all(np.isfinite(model.quantities(latents, corpus)["predictive"]))
+    assert model.frozen_topics(latents, corpus).words.shape[-2] == model.n_topics
 
 
 @pytest.mark.parametrize("model_id", ["hdp", "mt_hdp"])

@@ -248,8 +248,9 @@ class BeliefNetwork(TopicSide):
         return np.append(sizes + self.psi_total(latents, n_topics, corpus.n_words), unseen)
 
     @override
-    def new_words_at(self, latents: Latents, corpus: Corpus) -> np.ndarray:
-        return network.first_words(latents, corpus.n_words)
+    def new_word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
+        """See `TopicSide.new_word_probabilities`; of the layers above, at this draw."""
+        return network.first_words(latents, corpus.n_words)[None, words]
 
     @property
     @override

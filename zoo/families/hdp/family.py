@@ -8,16 +8,7 @@ import numpy as np
 
 from ....kernels.hdp import documents, sweeps
 from ....kernels.toolbox.sides import State
-from ...contract import (
-    Design,
-    FrozenTopics,
-    Kernel,
-    Latents,
-    Probes,
-    Quantities,
-    Room,
-    WordCounts,
-)
+from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance, doc_topic_counts
@@ -104,34 +95,6 @@ class HdpFamily(TwoSidedModel):
         """No token has a topic; the sticks are all rest."""
         n_tasks = self.hyperparameter_size("alpha", Design.of(corpus)) or 1
         return {"z": np.full(corpus.n_tokens, -1)} | self._named(np.ones((1, 1)), np.ones((n_tasks, 1)))
-
-    @override
-    def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
-        """See `Model.frozen_topics`; words of topics not in use may hang on the draw."""
-        frozen, unseen = super().frozen_topics(latents, corpus), self.topics.new_words_at(latents, corpus)
-        if unseen is not None and len(frozen.words) > self.n_topics_of(latents):
-            frozen.words[-1] = unseen
-        return frozen
-
-    @override
-    def quantities(
-        self,
-        latents: Latents,
-        corpus: Corpus,
-        probes: Probes | None = None,
-        counts: WordCounts | None = None,
-    ) -> Quantities:
-        """See `CollapsedTopicModel.quantities`; ``predictive`` as `frozen_topics` has it."""
-        found = super().quantities(latents, corpus, probes, counts)
-        unseen = self.topics.new_words_at(latents, corpus)
-        if unseen is not None:
-            documents, words = (probes or Probes.of(corpus)).cells.T
-            prior = self.document_prior(latents, corpus)
-            rows = prior[self.prior_rows(prior, corpus)[documents]]
-            more = unseen[words] - self.new_word_probabilities(corpus, words)[0]
-            share = rows[:, -1] / (corpus.doc_lengths[documents] + rows.sum(axis=1))
-            found["predictive"] = found["predictive"] + share * more
-        return found
 
     @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:

@@ -277,7 +277,7 @@ class PitmanYor(TopicSide):
         return (rows[:, sources] @ ((eta + q) / (corpus.n_words * eta + total)).T).T
 
     @override
-    def new_word_probabilities(self, corpus: Corpus, words: np.ndarray) -> np.ndarray:
+    def new_word_probabilities(self, latents: Latents, corpus: Corpus, words: np.ndarray) -> np.ndarray:
         """See `TopicSide.new_word_probabilities`; what a word of a uniform base becomes."""
         associations = self.associations_of(corpus)
         rows = [associations.matrix(g)[words].sum(axis=1) for g in range(corpus.n_groups)]
