@@ -15,6 +15,7 @@ from bnpzoo.kernels.toolbox import sides as compiled_sides
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
+from chains import end_of
 from scipy.special import gammaln
 
 ETA = 0.3
@@ -172,15 +173,6 @@ def subject(which, n_documents=60):
     return model, truth.simulate(design, np.random.default_rng(2)).corpus
 
 
-def end_of(model, corpus, kernel, sweeps=30):
-    rng = np.random.default_rng(1)
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    for _ in range(sweeps):
-        state = kernel.step(rng, state)
-        kernel.check(state)
-    return kernel.snapshot(state)
-
-
 def assert_same(found, expected):
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
@@ -194,7 +186,7 @@ def test_threads_do_not_change_a_bit(monkeypatch, which):
     kernel, ends = model.kernel("parallel"), []
     for n_threads in (1, 2, 4):
         monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
-        ends.append(end_of(model, corpus, kernel))
+        ends.append(end_of(model, corpus, kernel, 30))
     assert_same(ends[1], ends[0])
     assert_same(ends[2], ends[0])
 
@@ -203,9 +195,9 @@ def test_threads_do_not_change_a_bit(monkeypatch, which):
 @pytest.mark.parametrize("which", ["hdp", "mt_hdp"])
 def test_room_does_not_change_a_bit(monkeypatch, which):
     model, corpus = subject(which)
-    expected = end_of(model, corpus, model.kernel("parallel"))
+    expected = end_of(model, corpus, model.kernel("parallel"), 30)
     monkeypatch.setattr(compiled_documents, "ROOM", 1)
-    assert_same(end_of(model, corpus, model.kernel("parallel")), expected)
+    assert_same(end_of(model, corpus, model.kernel("parallel"), 30), expected)
 
 
 def test_compiled_cells_draw_what_plain_ones_draw():
