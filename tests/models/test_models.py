@@ -11,7 +11,7 @@ from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import chain, corpus_of, latents_of, load, model_of, sample, save
 from bnpzoo.zoo.models import MODELS, combinations, get, list_models
-from samplers import as_plain_python, is_of_a_family, of_sampler
+from samplers import IS_PLAIN, as_plain_python, is_of_a_family, of_sampler
 from scipy.stats import chisquare
 
 FALSE_ALARM_RATE = 1e-5
@@ -192,7 +192,7 @@ def test_state_is_loaded_swept_and_read_back(which, variant):
     for name, value in latents.items():
         np.testing.assert_allclose(back[name], value, rtol=1e-12, err_msg=name)
     rng = np.random.default_rng(0)
-    for _ in range(50):
+    for _ in range(10 if IS_PLAIN else 50):
         state = kernel.step(rng, state)
         kernel.check(state)
     assert np.isfinite(model.log_likelihood(kernel.snapshot(state), corpus))

@@ -173,13 +173,17 @@ def subject(which, n_documents=60):
     return model, truth.simulate(design, np.random.default_rng(2)).corpus
 
 
+hdp_and_mt_hdp = pytest.mark.parametrize("which", ["hdp", pytest.param("mt_hdp", marks=pytest.mark.heavy)])
+"""The latter's sweep of three levels takes as long to compile as that of two."""
+
+
 def assert_same(found, expected):
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("which", ["hdp", "mt_hdp"])
+@hdp_and_mt_hdp
 def test_threads_do_not_change_a_bit(monkeypatch, which):
     monkeypatch.setattr(compiled_blocked, "TOKENS_OF_CELL", 100)
     model, corpus = subject(which)
@@ -192,7 +196,7 @@ def test_threads_do_not_change_a_bit(monkeypatch, which):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("which", ["hdp", "mt_hdp"])
+@hdp_and_mt_hdp
 def test_room_does_not_change_a_bit(monkeypatch, which):
     model, corpus = subject(which)
     expected = end_of(model, corpus, model.kernel("parallel"), 30)
@@ -200,8 +204,9 @@ def test_room_does_not_change_a_bit(monkeypatch, which):
     assert_same(end_of(model, corpus, model.kernel("parallel"), 30), expected)
 
 
-def test_compiled_cells_draw_what_plain_ones_draw():
-    model, corpus = subject("mt_hdp", 12)
+@hdp_and_mt_hdp
+def test_compiled_cells_draw_what_plain_ones_draw(which):
+    model, corpus = subject(which, 12)
     rooms = load_room(), load_room(PLAIN_PYTHON)
     found = [end_of(model, corpus, model.kernels_in(room)["parallel"], 6) for room in rooms]
     assert_same(*found)
