@@ -74,9 +74,11 @@ def stands_for_a_family(name, variant=None):
 @pytest.mark.parametrize(
     ("model_id", "variant"),
     [
-        of_sampler(stands_for_a_family(name, variant), name, variant)
+        pytest.param(name, variant, marks=pytest.mark.heavy)
+        if i > 0 and "n_topics" in make.GOLDEN[name][1]
+        else of_sampler(stands_for_a_family(name, variant), name, variant)
         for name in make.GOLDEN
-        for variant in make.maker(name)().kernels
+        for i, variant in enumerate(make.maker(name)().kernels)
     ],
 )
 def test_draws_have_the_same_bits(model_id, variant):

@@ -11,7 +11,10 @@ from bnpzoo.zoo.models import get
 IS_PLAIN = bool(numba.config.DISABLE_JIT)
 """Whether kernels are plain Python."""
 
-AS_PLAIN_PYTHON = [pytest.mark.sampler] + [pytest.mark.heavy] * (not IS_PLAIN)
+HEAVY_COMPILED = [pytest.mark.heavy] * (not IS_PLAIN)
+"""Marks of tests that `make test` leaves out, and `make validate` runs both ways."""
+
+AS_PLAIN_PYTHON = [pytest.mark.sampler, *HEAVY_COMPILED]
 """Marks of tests that `make test` runs as plain Python, and `make validate` compiled as well."""
 
 OF_FAMILIES = (

@@ -47,7 +47,7 @@ def test_topics_as_gensim_has_them(matched):
 
 
 def test_models_of_free_numbers_of_topics_and_of_other_topics():
-    for model in (get("hdp"), get("lda", topics="pitman-yor", n_topics=2)):
+    for model in (get("hdp"), get("lda", topics="belief-network", n_topics=2)):
         fit = sample(model, CORPUS, chains=1, tune=10, draws=5, seed=1)
         lda = to_sklearn(fit)
         assert lda.transform(CORPUS.counts()).shape == (CORPUS.n_documents, match_topics(fit).n_topics)

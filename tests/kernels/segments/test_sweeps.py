@@ -13,7 +13,7 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.segments.family import SegmentsFamily
 from bnpzoo.zoo.models import MODELS, get
 from numpy.testing import assert_allclose, assert_array_equal
-from samplers import is_of_a_family, of_sampler
+from samplers import AS_PLAIN_PYTHON, HEAVY_COMPILED, is_of_a_family
 from scipy.special import log_softmax
 
 ALL_UNIFORMS = 1000
@@ -263,15 +263,13 @@ NAMES = [name for name, cls in MODELS.items() if issubclass(cls, SegmentsFamily)
 
 
 LARGE = "a sentence of 500", "10,000 documents"
-"""Shapes that plain Python takes minutes for."""
+"""Shapes that take compiled code a second, and plain Python minutes."""
 
 
 def of_shape(name, shape):
-    """Parameters of a test on a model and a shape."""
-    if shape in LARGE:
-        is_compiled = is_of_a_family(name)
-        return pytest.param(name, shape, marks=pytest.mark.compiled if is_compiled else pytest.mark.heavy)
-    return of_sampler(is_of_a_family(name), name, shape)
+    """Parameters of a test on a model and a shape: every run compiles one model."""
+    marks = HEAVY_COMPILED if shape in LARGE else AS_PLAIN_PYTHON
+    return pytest.param(name, shape, marks=[] if is_of_a_family(name) else marks)
 
 
 @pytest.mark.parametrize(("name", "shape"), [of_shape(name, shape) for name in NAMES for shape in SHAPES])
