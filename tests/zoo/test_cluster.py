@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from bnpzoo import Corpus, get, load, sample
 from bnpzoo.zoo.inference import ClusterError, check_address, cluster, cluster_at, remote, stream
-
 from samplers import HEAVY_COMPILED
+
 from tests.helpers.signals import send_until_heard
 
 dask = pytest.importorskip("dask")
