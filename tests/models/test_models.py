@@ -94,12 +94,14 @@ every_variant = pytest.mark.parametrize(
 every_models_variant = pytest.mark.parametrize(
     ("which", "variant"),
     [
-        sampler(name, variant) if i == 0 else pytest.param(name, variant, marks=pytest.mark.heavy)
-        for name in OPTIONS
+        sampler(name, variant)
+        if i == 0 and (model_id in ("lda", "hdp") or not options.get("topics"))
+        else pytest.param(name, variant, marks=pytest.mark.heavy)
+        for name, (model_id, options) in OPTIONS.items()
         for i, variant in enumerate(make(name).kernels)
     ],
 )
-"""Of each model the first in every run."""
+"""Of each model, and of each kind of topics with two of them, the first in every run."""
 
 every_exact_variant = pytest.mark.parametrize(
     ("which", "variant"),
