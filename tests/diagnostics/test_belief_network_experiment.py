@@ -60,6 +60,7 @@ def test_lda_of_tomotopy(path):
     assert found["accuracy"] >= 0.75
 
 
+@as_plain_python
 def test_eta_of_mallet_where_asked_for(path):
     found = experiment(path).run(Cell({"data": "toy", "share": 1.0}, belief_network.MALLET, 0))
     sampled = experiment(path).run(Cell({"data": "toy", "share": 1.0}, "pfa_symmetric", 0))
@@ -88,6 +89,7 @@ def test_a_share_of_the_tokens_of_each_document_is_kept():
     assert set(counts.ravel()) == {0, 1, 2, 3}  # any of the tokens, not the first ones
 
 
+@as_plain_python
 def test_labels_of_documents_are_no_features(path):
     """Those of test documents are the same when all labels are turned."""
     train, test = toy().split()
@@ -98,6 +100,7 @@ def test_labels_of_documents_are_no_features(path):
     np.testing.assert_array_equal(found, again)
 
 
+@as_plain_python
 def test_without_classes_there_is_no_accuracy_and_a_fifth_is_held_out(tmp_path):
     plain = replace(toy(), covariates={}, covariate_names={})
     write_corpus(plain, tmp_path / "plain.npz")

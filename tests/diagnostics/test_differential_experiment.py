@@ -13,7 +13,7 @@ from bnpzoo.diagnostics.experiments.runner import Cell, Sampling, run_experiment
 from bnpzoo.zoo.contract import FrozenTopics
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.formats import write_corpus
-from samplers import as_plain_python
+from samplers import as_plain_python, of_sampler
 
 TINY = Sampling(tune=3, draws=2)
 
@@ -82,7 +82,9 @@ def test_every_method_has_a_perplexity(path, tmp_path):
     assert results["perplexity"].between(5.0, 60.0).all()
 
 
-@pytest.mark.parametrize("method", ["cclda", "group_lda", *differential.CLASSIFIERS])
+@pytest.mark.parametrize(
+    "method", [of_sampler(False, "cclda"), of_sampler(False, "group_lda"), *differential.CLASSIFIERS]
+)
 def test_every_method_tells_groups_apart(path, method):
     experiment = ClassificationExperiment(Sampling(20, 3), corpus=path, groups="label", replicates=1)
     found = experiment.run(Cell({"n_topics": 2}, method, 0))

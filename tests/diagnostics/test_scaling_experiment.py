@@ -103,7 +103,13 @@ def test_sets_of_labels_have_a_perplexity_and_are_not_classified(path):
 
 
 @pytest.mark.parametrize(
-    "method", [of_sampler(is_quick(method), method) for method in scaling_ratings.RatingsExperiment.methods]
+    "method",
+    [
+        pytest.param(method, marks=pytest.mark.heavy)  # as `whdsp`, the rating its only label
+        if method == "whdsp_alone"
+        else of_sampler(is_quick(method), method)
+        for method in scaling_ratings.RatingsExperiment.methods
+    ],
 )
 def test_ratings_are_binned_and_told(path, method):
     experiment = scaling_ratings.RatingsExperiment(TINY, corpus=path, document_counts=(30,))

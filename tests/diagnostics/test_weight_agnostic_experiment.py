@@ -65,6 +65,7 @@ def test_lda_finds_what_was_planted():
     assert figures["specific"] > 0.7
 
 
+@as_plain_python
 def test_sentences_are_scored_as_documents_and_summed():
     """Of one topic, whose words are known: no simulation can be wrong."""
     problem = planted(SubtleTopics(n_documents=9, n_comments=1), np.random.default_rng(0))

@@ -128,10 +128,12 @@ def reference_settings(model_id: str) -> list[Setting]:
     return [setting for setting in made if setting.model.reference is not None]
 
 
-def draws(model_id: str, variant: str) -> Arrays:
-    """Run one variant of a model in all settings."""
+def draws(model_id: str, variant: str, kind: str = "") -> Arrays:
+    """Run one variant of a model in all settings, or in those whose names start with ``kind``."""
     kernel, corpus, out = maker(model_id)().kernels[variant], irregular_corpus(), {}
     for setting in settings(model_id, kernel.requires):
+        if not setting.name.startswith(kind):
+            continue
         model, rng = setting.model, np.random.default_rng(SEED)
         latents = setting.start.initial_latents(corpus, np.random.default_rng(SEED))
         checksum, log_joint = np.zeros(SWEEPS, np.uint32), np.zeros(SWEEPS)

@@ -11,7 +11,10 @@ from bnpzoo.zoo.models import get
 IS_PLAIN = bool(numba.config.DISABLE_JIT)
 """Whether kernels are plain Python."""
 
-AS_PLAIN_PYTHON = [pytest.mark.sampler] + [pytest.mark.heavy] * (not IS_PLAIN)
+HEAVY_COMPILED = [pytest.mark.heavy] * (not IS_PLAIN)
+"""Marks of tests that `make test` leaves out, and `make validate` runs both ways."""
+
+AS_PLAIN_PYTHON = [pytest.mark.sampler, *HEAVY_COMPILED]
 """Marks of tests that `make test` runs as plain Python, and `make validate` compiled as well."""
 
 OF_FAMILIES = (
@@ -36,6 +39,13 @@ def of_sampler(stands_for_a_family, *values):
 def as_plain_python(test):
     """Mark a test with `AS_PLAIN_PYTHON`."""
     for mark in AS_PLAIN_PYTHON:
+        test = mark(test)
+    return test
+
+
+def compiled_in_validate(test):
+    """Mark a test with `HEAVY_COMPILED`."""
+    for mark in HEAVY_COMPILED:
         test = mark(test)
     return test
 

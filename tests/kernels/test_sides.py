@@ -16,6 +16,7 @@ from bnpzoo.kernels.toolbox.sweeps import check, make_state, sparse_sweep, with_
 from bnpzoo.zoo.families.hdp.sticks import log_tables
 from bnpzoo.zoo.families.pitman_yor.marginal import Cell, log_sum_over_tables
 from bnpzoo.zoo.toolbox.enumeration import restricted_growth_strings
+from frozen import as_of_a_corpus
 from samplers import as_plain_python
 from scipy import stats
 from scipy.special import gammaln, logsumexp
@@ -54,13 +55,14 @@ def hdp_state(n_levels, own_bases=False, same_word=True, scheme="forced", **samp
     """HDP documents over Pitman-Yor topics, not seated yet, of the micro corpus."""
     prior = priors(**sampled)
     row = GROUP if n_levels == 3 else np.zeros(2)
-    tokens = tokens_of(WORDS, DOC_PTR, row, np.full(WORDS.size, -1))
+    tokens = tokens_of(*as_of_a_corpus(WORDS, DOC_PTR, row), np.full(WORDS.size, -1))
     documents = sticks(n_levels, prior)
     latents = {"association": np.full(WORDS.size, -1), "b": [], "a": A, "eta": ETA}
     bases = np.arange(2) if own_bases else np.zeros(2)
     p = {} if same_word else rows_of(MATRICES)
+    *_, group = as_of_a_corpus(WORDS, DOC_PTR, GROUP)
     topics = pitman_yor_topics(
-        tokens, GROUP, 3, 0, documents.prior.shape[1], latents, prior, bases, **p, scheme=scheme, new_b=B
+        tokens, group, 3, 0, documents.prior.shape[1], latents, prior, bases, **p, scheme=scheme, new_b=B
     )
     return make_state(tokens, documents, topics)
 
@@ -234,7 +236,8 @@ def larger_state(kind, own_bases, same_word, scheme="forced", roomy=False):
     )
     row = np.zeros_like(corpus.group) if kind == "two_levels" else corpus.group
     unseated = np.full(corpus.words.size, -1)
-    tokens = tokens_of(corpus.words, corpus.doc_ptr, row, unseated)
+    *_, group = as_of_a_corpus(corpus.words, corpus.doc_ptr, corpus.group)
+    tokens = tokens_of(*as_of_a_corpus(corpus.words, corpus.doc_ptr, row), unseated)
     n_topics, n_groups = 0, corpus.n_groups
     if kind in ("two_levels", "three_levels"):
         n_levels, n_rows = (2, 1) if kind == "two_levels" else (3, n_groups)
@@ -251,7 +254,7 @@ def larger_state(kind, own_bases, same_word, scheme="forced", roomy=False):
     latents = {"association": unseated, "b": np.full(n_topics, 2.0), "a": 0.5, "eta": 0.3}
     topics = pitman_yor_topics(
         tokens,
-        corpus.group,
+        group,
         corpus.n_words,
         n_topics,
         documents.prior.shape[1],

@@ -15,7 +15,7 @@ from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.families.hdp.sticks import log_tables
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.enumeration import restricted_growth_strings
-from samplers import on_rung
+from samplers import HEAVY_COMPILED, on_rung
 from scipy import sparse, stats
 from scipy.special import logsumexp
 
@@ -107,7 +107,7 @@ def test_the_generator_has_the_law_of_the_marginal():
         assert abs(found.get(tuple(z), 0) / n - p) < 5.5 * error, z
 
 
-@pytest.mark.parametrize("variant", ["sparse", "dense"])
+@pytest.mark.parametrize("variant", [pytest.param("sparse", marks=HEAVY_COMPILED), "dense"])
 def test_chains_agree_with_the_enumerated_posterior(variant):
     subject = ModelSubject(FIXED, Design.of(CORPUS), variant)
     oracle = Oracle.of_model(FIXED, CORPUS)

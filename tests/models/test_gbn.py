@@ -12,6 +12,7 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.poisson import layered
 from bnpzoo.zoo.families.poisson.lengths import log_lengths
 from bnpzoo.zoo.models import get
+from samplers import as_plain_python
 from scipy.stats import dirichlet, gamma
 
 TOLERANCE = 5.0
@@ -81,6 +82,7 @@ def test_a_wrong_number_of_layers_is_named(value):
         get("gbn", n_layers=value)
 
 
+@as_plain_python
 @pytest.mark.parametrize("n_layers", [2, 3])
 def test_what_is_pruned_never_comes_back(n_layers):
     model = get("gbn", n_topics=8, n_layers=n_layers, gamma=0.5, c=1.0, eta=0.5)

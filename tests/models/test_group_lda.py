@@ -9,7 +9,7 @@ from bnpzoo.diagnostics.laboratory.token_law import sweep_matrix
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.group_lda import GroupLda
-from samplers import on_rung
+from samplers import HEAVY_COMPILED, on_rung
 
 MODEL = get("group_lda", n_topics=2, alpha=0.7, eta=0.5)
 CORPUS = Corpus([0, 0, 1, 0, 1], [0, 2, 3, 5], n_words=3, group=[0, 1, 1])
@@ -39,7 +39,7 @@ def test_a_sweep_leaves_the_posterior_invariant(variant):
     assert invariance_residual(matrix, law / law.sum()) < 1e-12
 
 
-@pytest.mark.parametrize("variant", ["sparse", "dense"])
+@pytest.mark.parametrize("variant", ["sparse", pytest.param("dense", marks=HEAVY_COMPILED)])
 def test_tokens_keep_to_topics_of_their_collection(variant):
     rng = np.random.default_rng(0)
     corpus = Corpus(rng.integers(50, size=3000), 30 * np.arange(101), n_words=50, group=np.arange(100) % 3)

@@ -10,6 +10,7 @@ from bnpzoo import Corpus, get, sample
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference import CheckpointError
 from bnpzoo.zoo.inference.checkpoint import _digest, flatten, restore
+from samplers import of_sampler
 
 MODEL = get("hdp")
 CORPUS = MODEL.simulate(Design(np.full(4, 6), 5), np.random.default_rng(0)).corpus
@@ -218,7 +219,11 @@ def test_a_run_is_of_one_schedule(run):
 
 @pytest.mark.parametrize(
     "model",
-    [get("hdp", alpha=40.0), get("hdp", topics="pitman-yor", alpha=40.0, b=10.0), get("focused", alpha=60.0)],
+    [
+        get("hdp", alpha=40.0),
+        of_sampler(False, get("hdp", topics="pitman-yor", alpha=40.0, b=10.0)),
+        get("focused", alpha=60.0),
+    ],
     ids=lambda model: model.label,
 )
 def test_a_chain_that_took_more_room_for_topics_is_restored(model):

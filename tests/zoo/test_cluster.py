@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from bnpzoo import Corpus, get, load, sample
 from bnpzoo.zoo.inference import ClusterError, check_address, cluster, cluster_at, remote, stream
+from samplers import HEAVY_COMPILED
 
 from tests.helpers.signals import send_until_heard
 
@@ -82,7 +83,7 @@ def test_computations_of_the_users_own_stay_where_they_were():
     assert dask.config.get("scheduler", None) is None
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("n_workers", [1, pytest.param(2, marks=HEAVY_COMPILED)])
 def test_the_draws_after_a_worker_is_killed(corpus, n_workers):
     model, run = get("hdp"), RUN | {"draws": 300}
     expected, killed, one_chain_at_a_time = sample(model, corpus, **run), [], Lock()

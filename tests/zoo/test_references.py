@@ -12,6 +12,7 @@ from bnpzoo.zoo.inference import nuts
 from bnpzoo.zoo.toolbox import blocks
 from bnpzoo.zoo.toolbox.stan_data import stan_counts, stan_priors
 from numpyro import handlers
+from samplers import HEAVY_COMPILED
 from scipy.stats import loggamma
 
 FIXED = {
@@ -21,6 +22,10 @@ FIXED = {
 }
 ALARM = 5.0
 """Standard errors: with the normal law, a false alarm in any of 45 comparisons has probability 3e-5."""
+
+of_each_model = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=HEAVY_COMPILED) if name == "mt_hdp" else name for name in FIXED]
+)
 
 
 def make(name):
@@ -95,20 +100,20 @@ def test_log_dirichlet_survives_shapes_that_underflow(double):
     assert np.isfinite(slope).all()
 
 
-@pytest.mark.parametrize("name", FIXED)
+@of_each_model
 def test_posterior_equals_enumeration(name, deviations, run_of):
     found = deviations(name, run_of(name)["draws"], **FIXED[name])
     assert np.abs(found).max() < ALARM
 
 
-@pytest.mark.parametrize("name", FIXED)
+@of_each_model
 @pytest.mark.parametrize("change", [{"alpha": 3.0}, {"eta": 0.1}])
 def test_enumeration_rejects_another_model(name, change, deviations, run_of):
     found = deviations(name, run_of(name)["draws"], **FIXED[name] | change)
     assert np.abs(found).max() > ALARM
 
 
-@pytest.mark.parametrize("name", FIXED)
+@of_each_model
 def test_sites_have_the_shapes_and_sums_they_promise(name, run_of):
     draws = run_of(name)["draws"]
     assert set(draws) == set(make(name).reference.parameters)

@@ -10,6 +10,7 @@ from bnpzoo.zoo.corpus.associations import Associations
 from bnpzoo.zoo.inference import CheckpointError, latents_of, save
 from bnpzoo.zoo.inference.starts import MOST_TOPICS, n_topics_of_fit, starting_points
 from bnpzoo.zoo.models import combinations
+from samplers import AS_PLAIN_PYTHON
 
 N_WORDS, LENGTHS = 6, [5, 0, 7, 6, 4]
 MATRICES = [np.eye(N_WORDS), 0.5 * np.eye(N_WORDS) + 0.5 * np.roll(np.eye(N_WORDS), 1, axis=0)]
@@ -92,7 +93,10 @@ def test_a_fit_goes_on_where_it_ended(tmp_path):
     assert tree.attrs["start"].startswith("fit ")
 
 
-@pytest.mark.parametrize("which", ["hdp", "tpyp", "sparse_transfer", "focused"])
+@pytest.mark.parametrize(
+    "which",
+    ["hdp", "sparse_transfer", *(pytest.param(name, marks=AS_PLAIN_PYTHON) for name in ("tpyp", "focused"))],
+)
 def test_a_corpus_that_has_grown(which):
     model = get(which)
     grown = Corpus(

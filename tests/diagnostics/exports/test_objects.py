@@ -8,6 +8,7 @@ from bnpzoo import Corpus, get, sample
 from bnpzoo.diagnostics.exports import ground_truth, to_gensim, to_sklearn
 from bnpzoo.diagnostics.topics import match_topics, transform
 from bnpzoo.diagnostics.topics.summaries import word_probabilities
+from samplers import of_sampler
 
 CORPUS = Corpus.from_texts([["price", "trade", "price"] * 4, ["goal", "team"] * 6, ["price", "goal"] * 5] * 4)
 
@@ -46,11 +47,15 @@ def test_topics_as_gensim_has_them(matched):
     assert lda.id2word[0] == CORPUS.vocabulary[0]
 
 
-def test_models_of_free_numbers_of_topics_and_of_other_topics():
-    for model in (get("hdp"), get("lda", topics="pitman-yor", n_topics=2)):
-        fit = sample(model, CORPUS, chains=1, tune=10, draws=5, seed=1)
-        lda = to_sklearn(fit)
-        assert lda.transform(CORPUS.counts()).shape == (CORPUS.n_documents, match_topics(fit).n_topics)
+@pytest.mark.parametrize(
+    "model",
+    [get("hdp"), of_sampler(False, get("lda", topics="pitman-yor", n_topics=2))],
+    ids=lambda model: model.label,
+)
+def test_models_of_free_numbers_of_topics_and_of_other_topics(model):
+    fit = sample(model, CORPUS, chains=1, tune=10, draws=5, seed=1)
+    lda = to_sklearn(fit)
+    assert lda.transform(CORPUS.counts()).shape == (CORPUS.n_documents, match_topics(fit).n_topics)
 
 
 def test_ground_truth_has_means_and_errors(matched):

@@ -1,6 +1,7 @@
 """Blind mutants: what can be changed, how it is drawn, and what becomes of it."""
 
 import ast
+import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -198,7 +199,10 @@ def test_changes_of_a_stan_program_are_put_before_its_twin(request):
     """Which is a heavy test for most models."""
     [trial] = [one for one in PackageModel("shdp").trials() if "twins" in " ".join(one.arguments)]
     asked = [sys.executable, *trial.arguments, "--collect-only"]
-    found = subprocess.run(asked, cwd=request.config.rootpath, capture_output=True, text=True, check=True)
+    environment = os.environ | {"PYTEST_ADDOPTS": ""}  # -v there would take back their -q
+    found = subprocess.run(
+        asked, cwd=request.config.rootpath, env=environment, capture_output=True, text=True, check=True
+    )
     assert {name.partition("[")[2] for name in found.stdout.splitlines() if "::" in name} == {
         f"{engines()[0].name}-shdp{form}]" for form in ("-fixed", "-prior", "")
     }

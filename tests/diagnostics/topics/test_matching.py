@@ -5,6 +5,7 @@ import pytest
 from bnpzoo import Corpus, get, sample
 from bnpzoo.diagnostics.topics import match_topics, topics
 from bnpzoo.zoo.inference import ResultsError
+from samplers import as_plain_python
 
 AB_CD = [0] * 8 + [1] * 4
 CD_AB = [1] * 8 + [0] * 4
@@ -71,6 +72,7 @@ def test_a_fit_without_kept_draws(corpus, fit_of):
         match_topics(fit)
 
 
+@as_plain_python
 def test_topics_with_seeds_keep_their_numbers():
     corpus, n_topics = Corpus.from_texts([["a", "b"] * 4, ["c", "d"] * 6, ["e", "f"] * 9] * 3), 4
     seeds = [["c"], [], ["a"]]

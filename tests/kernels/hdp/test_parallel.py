@@ -15,6 +15,7 @@ from bnpzoo.kernels.toolbox import sides as compiled_sides
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
+from chains import end_of
 from scipy.special import gammaln
 
 ETA = 0.3
@@ -172,13 +173,8 @@ def subject(which, n_documents=60):
     return model, truth.simulate(design, np.random.default_rng(2)).corpus
 
 
-def end_of(model, corpus, kernel, sweeps=30):
-    rng = np.random.default_rng(1)
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    for _ in range(sweeps):
-        state = kernel.step(rng, state)
-        kernel.check(state)
-    return kernel.snapshot(state)
+hdp_and_mt_hdp = pytest.mark.parametrize("which", ["hdp", pytest.param("mt_hdp", marks=pytest.mark.heavy)])
+"""The latter's sweep of three levels takes as long to compile as that of two."""
 
 
 def assert_same(found, expected):
@@ -187,29 +183,30 @@ def assert_same(found, expected):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("which", ["hdp", "mt_hdp"])
+@hdp_and_mt_hdp
 def test_threads_do_not_change_a_bit(monkeypatch, which):
     monkeypatch.setattr(compiled_blocked, "TOKENS_OF_CELL", 100)
     model, corpus = subject(which)
     kernel, ends = model.kernel("parallel"), []
     for n_threads in (1, 2, 4):
         monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
-        ends.append(end_of(model, corpus, kernel))
+        ends.append(end_of(model, corpus, kernel, 30))
     assert_same(ends[1], ends[0])
     assert_same(ends[2], ends[0])
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("which", ["hdp", "mt_hdp"])
+@hdp_and_mt_hdp
 def test_room_does_not_change_a_bit(monkeypatch, which):
     model, corpus = subject(which)
-    expected = end_of(model, corpus, model.kernel("parallel"))
+    expected = end_of(model, corpus, model.kernel("parallel"), 30)
     monkeypatch.setattr(compiled_documents, "ROOM", 1)
-    assert_same(end_of(model, corpus, model.kernel("parallel")), expected)
+    assert_same(end_of(model, corpus, model.kernel("parallel"), 30), expected)
 
 
-def test_compiled_cells_draw_what_plain_ones_draw():
-    model, corpus = subject("mt_hdp", 12)
+@hdp_and_mt_hdp
+def test_compiled_cells_draw_what_plain_ones_draw(which):
+    model, corpus = subject(which, 12)
     rooms = load_room(), load_room(PLAIN_PYTHON)
     found = [end_of(model, corpus, model.kernels_in(room)["parallel"], 6) for room in rooms]
     assert_same(*found)

@@ -13,6 +13,7 @@ from bnpzoo.kernels.toolbox.sides import weigh_topic
 from bnpzoo.kernels.toolbox.sweeps import check, sparse_sweep
 from bnpzoo.kernels.toolbox.token_pass import sparse_block
 from bnpzoo.zoo.priors import LEAST, MOST
+from frozen import as_of_a_corpus
 from samplers import as_plain_python
 from scipy import stats
 
@@ -34,6 +35,7 @@ def make_state(
     words, doc_ptr, group, n_words, z, association, alpha, b, a, eta, priors, bases, room=ORIGINAL, **given
 ):
     """Documents of LDA over Pitman-Yor topics."""
+    words, doc_ptr, group = as_of_a_corpus(words, doc_ptr, group)
     tokens = room(sides).tokens_of(words, doc_ptr, group, z)
     n_topics, latents = len(b), {"association": association, "b": b, "a": a, "eta": eta}
     words = room(topics).pitman_yor_topics(

@@ -12,6 +12,7 @@ from bnpzoo.kernels.toolbox import parts
 from bnpzoo.kernels.toolbox.dirichlet import dirichlet_topics
 from bnpzoo.kernels.toolbox.sides import check_side, tokens_of
 from bnpzoo.zoo.models import get
+from chains import end_of
 from samplers import of_sampler
 
 NETWORK = {"topics": "belief-network", "width": 3}
@@ -42,15 +43,6 @@ def model_and_corpus(name, n_documents):
     return get(model_id, n_topics=5, **options), corpus
 
 
-def end_of(model, corpus, kernel, n_sweeps=3):
-    rng = np.random.default_rng(1)
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    for _ in range(n_sweeps):
-        state = kernel.step(rng, state)
-        kernel.check(state)
-    return kernel.snapshot(state)
-
-
 @pytest.mark.parametrize("name", [of_sampler(name in EVERY_RUN, name) for name in MODELS])
 def test_threads_do_not_change_a_bit(monkeypatch, name):
     monkeypatch.setattr(parts, "TOKENS_OF_PART", 100)
@@ -58,7 +50,7 @@ def test_threads_do_not_change_a_bit(monkeypatch, name):
     kernel, ends = model.kernel("parallel"), []
     for n_threads in (1, 2, 3, 4):
         monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
-        ends.append(end_of(model, corpus, kernel))
+        ends.append(end_of(model, corpus, kernel, 3))
     for end in ends[1:]:
         for latent, value in ends[0].items():
             np.testing.assert_array_equal(end[latent], value, err_msg=latent)
@@ -71,7 +63,7 @@ def test_threads_do_not_change_a_bit(monkeypatch, name):
 def test_compiled_parts_draw_what_plain_ones_draw(name):
     model, corpus = model_and_corpus(name, 30)
     rooms = load_room(), load_room(PLAIN_PYTHON)
-    compiled, plain = (end_of(model, corpus, model.kernels_in(room)["parallel"]) for room in rooms)
+    compiled, plain = (end_of(model, corpus, model.kernels_in(room)["parallel"], 3) for room in rooms)
     for latent, value in compiled.items():
         np.testing.assert_allclose(plain[latent], value, rtol=1e-9, err_msg=latent)
 

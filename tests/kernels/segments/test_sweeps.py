@@ -13,6 +13,7 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.segments.family import SegmentsFamily
 from bnpzoo.zoo.models import MODELS, get
 from numpy.testing import assert_allclose, assert_array_equal
+from samplers import AS_PLAIN_PYTHON, HEAVY_COMPILED, is_of_a_family
 from scipy.special import log_softmax
 
 ALL_UNIFORMS = 1000
@@ -261,9 +262,18 @@ SHAPES = {
 NAMES = [name for name, cls in MODELS.items() if issubclass(cls, SegmentsFamily)]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+LARGE = "a sentence of 500", "10,000 documents"
+"""Shapes that take compiled code a second, and plain Python minutes."""
+
+
+def of_shape(name, shape):
+    """Parameters of a test on a model and a shape: every run compiles one model."""
+    marks = HEAVY_COMPILED if shape in LARGE else AS_PLAIN_PYTHON
+    return pytest.param(name, shape, marks=[] if is_of_a_family(name) else marks)
+
+
+@pytest.mark.parametrize(("name", "shape"), [of_shape(name, shape) for name in NAMES for shape in SHAPES])
 @pytest.mark.parametrize("n_topics", [3, 0])
-@pytest.mark.parametrize("name", NAMES)
 def test_documents_of_all_shapes(name, n_topics, shape):
     lengths, window = SHAPES[shape]
     model, rng = get(name, n_topics=n_topics), np.random.default_rng(0)
