@@ -43,12 +43,11 @@ def to_sklearn(fit: xr.DataTree | MatchedTopics) -> LatentDirichletAllocation:
     matched = match_topics(fit)
     means = _means(matched)
     n_topics, n_words = means.counts.shape
-    lda = LatentDirichletAllocation(
-        n_topics, doc_topic_prior=float(means.alpha.mean()), topic_word_prior=means.eta, random_state=0
-    )
     # What its own `fit` would have set; a single document makes all of it, and is then forgotten.
-    lda.set_params(max_iter=1).fit(np.ones((1, n_words)))
-    lda.set_params(max_iter=10)
+    lda = LatentDirichletAllocation(n_topics, max_iter=1, random_state=0).fit(np.ones((1, n_words)))
+    alpha = float(means.alpha.mean())  # which `fit` would refuse above 1, as it would an eta
+    lda.set_params(max_iter=10, doc_topic_prior=alpha, topic_word_prior=means.eta)
+    lda.doc_topic_prior_, lda.topic_word_prior_ = alpha, means.eta
     lda.components_ = means.counts + means.eta
     lda.exp_dirichlet_component_ = np.exp(_dirichlet_expectation(lda.components_))
     return lda

@@ -33,6 +33,13 @@ def test_topics_as_scikit_learn_has_them(matched):
     assert np.isfinite(lda.perplexity(CORPUS.counts()))
 
 
+def test_priors_above_those_that_scikit_learn_would_fit_with():
+    fit = sample(get("lda", n_topics=2, alpha=4.0, eta=1.5), CORPUS, chains=1, tune=5, draws=5, seed=1)
+    lda = to_sklearn(fit)
+    assert (lda.doc_topic_prior_, lda.topic_word_prior_) == pytest.approx((4.0, 1.5))
+    np.testing.assert_allclose(lda.transform(np.zeros((1, CORPUS.n_words))), 0.5)
+
+
 def test_topics_as_gensim_has_them(matched):
     pytest.importorskip("gensim")
     lda = to_gensim(matched)
