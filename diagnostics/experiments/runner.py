@@ -243,15 +243,17 @@ def _draw_lines(
 ) -> None:
     values = list(dict.fromkeys(table[experiment.x]))
     width = min(b - a for a, b in pairwise(values)) if len(values) > 1 else 1.0
+    apart = min(0.06, 0.4 / len(experiment.methods)) * width  # bars side by side can be told apart
     for j, method in enumerate(experiment.methods):
         own = table[table["method"] == method]
-        shift = 0.06 * width * (j - (len(experiment.methods) - 1) / 2)  # bars side by side can be told apart
+        shift = apart * (j - (len(experiment.methods) - 1) / 2)
         axis.errorbar(
             own[experiment.x] + shift,
             own[centre],
             times * np.nan_to_num(own[bar]),
             label=experiment.labels.get(method, method),
             marker="osD^vPX*"[j % 8],
+            linestyle="-" if j < 10 else "--",  # there are ten colours
             markersize=4,
             capsize=2,
             linewidth=1.2,
