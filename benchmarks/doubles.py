@@ -10,6 +10,7 @@ those without. Prints a table.
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,9 @@ def completion(model: Any, train: Any, test: Any, seconds: float) -> HeldOut:
     return document_completion(draws, test)
 
 
-def perplexity(score: HeldOut, of: np.ndarray) -> float:
-    """Perplexity of some of the documents."""
-    return float(np.exp(-score.log_probability[of].sum() / score.n_scored[of].sum()))
+def of_documents(score: HeldOut, which: np.ndarray) -> HeldOut:
+    """Score of some of the documents."""
+    return replace(score, log_probability=score.log_probability[which], n_scored=score.n_scored[which])
 
 
 def main() -> None:
@@ -66,9 +67,9 @@ def main() -> None:
         completion(bnpzoo.get(name, **arguments), train, test, options.seconds)
         for name, arguments in MODELS.items()
     ]
-    for title, of in parts.items():
-        found = " | ".join(f"{perplexity(score, of):.0f}" for score in scores)
-        print(f"| {title} | {of.sum():,} | {found} |")
+    for title, which in parts.items():
+        found = [f"{of_documents(score, which).perplexity:.0f}" for score in scores]
+        print(f"| {title} | {which.sum():,} |", " | ".join(found), "|")
     print(f"{options.corpus.stem}, {options.seconds:g} CPU-seconds a chain, {processor()}")
 
 

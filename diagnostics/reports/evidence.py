@@ -46,7 +46,7 @@ MUTANTS = """\
 ## Mutants
 
 Deliberately wrong samplers before the rungs at budget `ci`. A rung that none of them can fail is no evidence. † is
-killed, – has passed, and an empty cell was not run. {summary}
+killed, – has passed, ○ was judged before a change of what the verdict depends on, and an empty cell was not run. {summary}
 """  # noqa: E501
 
 BLIND = """\
@@ -95,13 +95,15 @@ def evidence_page(
     """
     records = list(records)
     mutants = [record for record in records if record.case.mutant and record.is_current]
+    matrix = kill_matrix(mutants)
+    before = _judged_before(records, matrix)
     parts = [
         INTRODUCTION.format(rate=FALSE_ALARM_RATE),
         "\n".join(f"- **{rung}**: {RUNG_TITLES[rung]}" for rung in RUNGS),
         "## Samplers",
-        _html("evidence.html", rungs=RUNGS, rows=_rows(records, kill_matrix(mutants))),
-        MUTANTS.format(summary=_summary(mutants)),
-        _html("mutants.html", rungs=list(BUDGETS["ci"]), models=_by_model(kill_matrix(mutants))),
+        _html("evidence.html", rungs=RUNGS, rows=_rows(records, matrix)),
+        MUTANTS.format(summary=_summary(mutants, before)),
+        _html("mutants.html", rungs=list(BUDGETS["ci"]), models=_by_model(matrix, before)),
         BLIND,
         "\n".join(_blind(audits)),
         TWINS,
@@ -166,14 +168,32 @@ def _cell(record: Record, mark: str, tone: str, status: str) -> dict[str, str]:
     }
 
 
-def _by_model(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def _judged_before(records: Sequence[Record], current: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of mutants that have no current verdict, of what was found before a change."""
+    judged = {(row["model"], row["mutant"]) for row in current}
+    rows = kill_matrix([record for record in records if record.case.mutant and not record.is_current])
+    return [row for row in rows if (row["model"], row["mutant"]) not in judged]
+
+
+def _by_model(
+    current: Sequence[dict[str, Any]], before: Sequence[dict[str, Any]]
+) -> dict[str, list[dict[str, Any]]]:
+    rows: list[dict[str, Any]] = [row | {"is_current": True} for row in current]
+    rows += [row | {"is_current": False} for row in before]
+    rows.sort(key=lambda row: row["model"])
     return {model: list(own) for model, own in groupby(rows, key=lambda row: row["model"])}
 
 
-def _summary(mutants: Sequence[Record]) -> str:
+def _summary(mutants: Sequence[Record], before: Sequence[Mapping[str, Any]]) -> str:
+    killed = sum(row["killed"] for row in before)
+    stale = (
+        f" Of {len(before)} others {killed} were killed before a change, by rungs that they met."
+        if before
+        else ""
+    )
     rows = kill_matrix(mutants)
     if not rows:
-        return "None was run."
+        return f"None has a current verdict.{stale}" if stale else "None was run."
     dates = sorted(record.date[:10] for record in mutants)
     every_rung = BUDGETS["ci"].keys() - {"joint"}  # which does not apply to all
     passing = [row for row in rows if not row["killed"]]
@@ -183,7 +203,7 @@ def _summary(mutants: Sequence[Record]) -> str:
         told += f", {len(passing) - len(alive)} have passed those that they have met, and not met all"
     if alive:
         told += f"; passed all: {', '.join(f'{row["mutant"]} ({row["model"]})' for row in alive)}"
-    return f"{told}. Dates: {dates[0]} to {dates[-1]}."
+    return f"{told}. Dates: {dates[0]} to {dates[-1]}.{stale}"
 
 
 def _blind(audits: Iterable[Audit]) -> list[str]:

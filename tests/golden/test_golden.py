@@ -74,7 +74,7 @@ def stands_for_a_family(name, variant=None):
 @pytest.mark.parametrize(
     ("model_id", "variant"),
     [
-        pytest.param(name, variant, marks=pytest.mark.heavy)
+        pytest.param(name, variant, marks=pytest.mark.heavy)  # without a limit, the first alone
         if i > 0 and "n_topics" in make.GOLDEN[name][1]
         else of_sampler(stands_for_a_family(name, variant), name, variant)
         for name in make.GOLDEN

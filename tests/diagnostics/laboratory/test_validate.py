@@ -182,6 +182,12 @@ def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
     later = evidence.evidence_page(archive.records())
     assert later.count('class="mark old" popovertarget') == 2
     assert 'class="mark passed" popovertarget' not in later
+    monkeypatch.setitem(ladder.BUDGETS["ci"], "sequential", {"changed": 1})
+    last = evidence.evidence_page(archive.records())
+    assert f"None has a current verdict. Of {n} others {n} were killed before a change" in last
+    assert f"<summary>hdp: {n} judged before a change</summary>" in last
+    assert 'title="sequential: killed before a change">○</span>' in last
+    assert "†</span>" not in last
 
 
 def test_mutants_that_have_not_met_all_rungs_are_no_survivors(tmp_path, climbed):
