@@ -201,7 +201,7 @@ def audit(
         raise ValueError(f"{target.name}: there is nothing that could be changed")
     shelf = _Shelf(store, target.digest)
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        trials = _costed(target, drawn, shelf, pool)
+        trials = _costed(target, drawn, _Shelf(store, target.whole), pool)
         waiting = [pool.submit(_outcome, target, trials, mutation, shelf) for mutation in drawn]
         try:
             for done, future in enumerate(as_completed(waiting), start=1):
@@ -253,11 +253,12 @@ def _costed(
     """
 
     def tried(trial: Trial) -> Trial | None:
-        known = shelf.find(f"right {trial.arguments}")
+        key = f"right {trial.key}"
+        known = shelf.find(key)
         if known is None:
             limit = DEAREST if trial.is_pytest else LONGEST
             known = _run(target, replace(trial, arguments=_without_x(trial)), None, limit)
-            shelf.put(f"right {trial.arguments}", known)
+            shelf.put(key, known)
         code, said, seconds = known
         failing = failed_tests(said)
         if code == STOPPED:
@@ -287,14 +288,11 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
     reason = target.equivalent.get(mutation.key)
     if reason is not None:
         return Outcome(mutation, "equivalent", "", reason, [], 0.0)
-    known = shelf.find(repr(mutation))
-    if known is not None:
-        return _read_outcome(known)
     status, killer, how, passed, seconds = "survived", "", "", [], 0.0
     for trial in trials:
         if not trial.sees(mutation):
             continue
-        key = f"{mutation!r} {trial.arguments}"
+        key = f"{mutation!r} {trial.key}"
         ended = shelf.find(key) or _run(target, trial, mutation, trial.limit)
         shelf.put(key, ended)
         code, said, spent = ended
@@ -306,9 +304,7 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
             status, killer = ("killed" if is_judged else "crashed"), (rung if is_verdict else trial.name)
             break
         passed.append(trial.name)
-    outcome = Outcome(mutation, status, killer, without_folders(how), passed, round(seconds, 1))
-    shelf.put(repr(mutation), asdict(outcome))
-    return outcome
+    return Outcome(mutation, status, killer, without_folders(how), passed, round(seconds, 1))
 
 
 class Ended(NamedTuple):

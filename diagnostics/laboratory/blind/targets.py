@@ -65,6 +65,8 @@ class Trial:
         Of Python.
     sees : (mutation) -> bool
         Whether the outcome can depend on a change.
+    tests : str
+        Source of the file, if it is one of tests.
     seconds : float
         That it takes with the right program.
     """
@@ -72,7 +74,13 @@ class Trial:
     name: str
     arguments: tuple[str, ...]
     sees: Callable[[Mutation], bool] = lambda mutation: True
+    tests: str = ""
     seconds: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """What its outcome depends on beside the program."""
+        return repr((self.arguments, self.tests))
 
     @property
     def is_pytest(self) -> bool:
@@ -123,12 +131,18 @@ class Target(ABC):
 
     @property
     def digest(self) -> str:
-        """Hash of what outcomes depend on beside the mutation: the program and the tests."""
-        told = [repr([site[0] for site in self.sites]), self.law]
-        told += [repr(trial.arguments) for trial in self.trials()]
-        tests = [closure.PACKAGE / trial.name for trial in self.trials() if trial.is_pytest]
-        told += [path.read_text(encoding="utf-8") for path in tests]
+        """Hash of what outcomes depend on beside mutation and trial: the program, and what tests share."""
+        told = [repr([site[0] for site in self.sites]), self.law, *self.shared()]
         return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+
+    def shared(self) -> list[str]:
+        """Return the source of what several files of tests use."""
+        return []
+
+    @property
+    def whole(self) -> str:
+        """Hash of what outcomes of the right program depend on beside the trial."""
+        return self.law
 
 
 class OwnSampler(Target):
@@ -289,6 +303,20 @@ class PackageModel(Target):
         header = closure.PACKAGE / ".pytest_cache" / "stan-header"
         return super().environment(folder) | {"PYTHONPATH": str(folder), "STAN_HEADER_IN": str(header)}
 
+    def shared(self) -> list[str]:
+        """See `Target.shared`."""
+        folder = closure.PACKAGE / "tests"
+        files = [folder / "conftest.py", *sorted((folder / "helpers").glob("*.py"))]
+        return [path.read_text(encoding="utf-8") for path in files]
+
+    @property
+    def whole(self) -> str:
+        """See `Target.whole`; of all the package, so that models share outcomes of common tests."""
+        rooms = [closure.PACKAGE / room for room in ("kernels", "zoo", "diagnostics", "stan")]
+        files = sorted(path for room in rooms for path in room.rglob("*") if path.suffix in (".py", ".stan"))
+        told = [path.read_text(encoding="utf-8") for path in files]
+        return hashlib.sha256("\n".join([*told, *self.shared()]).encode()).hexdigest()[:16]
+
     def trials(self) -> list[Trial]:
         """Rungs of all variants, and tests: those that name the module, and those of the model."""
         rungs = []
@@ -332,7 +360,8 @@ class PackageModel(Target):
 
 def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str) -> Trial:
     options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no", *more)
-    return Trial(file, ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ())), sees)
+    arguments = ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ()))
+    return Trial(file, arguments, sees, (closure.PACKAGE / file).read_text(encoding="utf-8"))
 
 
 def _names(test: Path, model_id: str = "") -> Callable[[Mutation], bool]:

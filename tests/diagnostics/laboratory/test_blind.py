@@ -4,7 +4,7 @@ import ast
 import os
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 from bnpzoo.diagnostics.laboratory.archive import Books
@@ -298,6 +298,24 @@ def test_an_audit_of_a_program_of_ones_own(own, tmp_path, monkeypatch):
     (tmp_path / "own.audit").write_text("{}")
     with pytest.raises(ValueError, match=r"own\.audit: expected a blind audit"):
         Audit.read(tmp_path / "own.audit")
+
+
+def test_other_tests_are_all_that_is_tried_anew(own, tmp_path, monkeypatch):
+    [trial] = own.trials()
+    tried = []
+
+    def run(target, trial, mutation, limit):
+        tried.append((trial.tests, mutation is None))
+        return [0, [], 1.0]
+
+    monkeypatch.setattr(blind, "_run", run)
+    monkeypatch.setattr(own, "trials", lambda: [replace(trial, tests="old"), replace(trial, tests="mended")])
+    audit(own, 2, 1, tmp_path / "store", 1)
+    assert len(tried) == 6
+    monkeypatch.setattr(own, "trials", lambda: [replace(trial, tests="old"), replace(trial, tests="new")])
+    tried.clear()
+    audit(own, 2, 1, tmp_path / "store", 1)
+    assert tried == [("new", True), ("new", False), ("new", False)]
 
 
 def test_mutants_that_are_argued_to_be_equivalent_are_not_tried(own):
