@@ -1,17 +1,20 @@
-"""The sandwich: whether HDP chains from two sides agree, with and without moves of tables and topics.
+"""The sandwich: whether chains from two sides agree, with and without moves of tables and topics.
 
     python -m benchmarks.mixing simulated:20 web_snippets:40
+    python -m benchmarks.mixing web_snippets:60 --models mt_hdp focused hpyp --to siblings.md
 
-Of each sampler of `hdp` there are four chains, two from one topic and two from a topic a document, each of so
-many CPU-seconds; what they say is taken from the second half of these. On real corpora hyperparameters are
-sampled under their default priors. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000 tokens,
-hyperparameters fixed at those that made them. Prints tables and writes them to ``benchmarks/mixing.md``.
+Of each sampler of a model there are four chains, two from one topic and two from a topic a document, as far
+as it has so many, each of so many CPU-seconds; what they say is taken from the second half of these. On real
+corpora hyperparameters are sampled under their default priors, unless ``--set`` fixes them; groups are the
+classes, where a corpus has no others. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000
+tokens, hyperparameters fixed at those that made them. Prints tables and writes them to
+``benchmarks/mixing.md``.
 """
 
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -21,18 +24,31 @@ import bnpzoo
 import numpy as np
 from bnpzoo.diagnostics.heldout.scores import document_completion
 from bnpzoo.zoo.contract import Design, Probes
+from bnpzoo.zoo.corpus.associate import associations_of, cooccurrence
 from bnpzoo.zoo.inference.convergence import LOCAL, ess, rhat
+from bnpzoo.zoo.inference.starts import MOST_TOPICS, starting_points
 from joblib import Parallel, delayed
 
 from .speed import CORPUS, processor
 
-RESULTS = Path(__file__).with_name("mixing.md")
+FOLDER = Path(__file__).parent
 SIMULATED = "simulated"
 STARTS = {"one topic": "one", "a topic a document": "documents"}
 SAMPLERS = ("sparse", "whole-tables")
+"""Of the models that have them; of others, the default one."""
+
 SEEDS = (1, 2)
+TOPICS = 100
+"""Where their number is fixed."""
+
+MET = 1.05
+"""R-hat of chains that have met, of all global quantities."""
+
 LOOKS = 400
 """Most draws of a chain whose quantities are kept."""
+
+FEW_LOOKS = 20
+"""What fewer draws of each chain say of R-hat and ESS is nothing."""
 
 DRAWS = 5
 """Of a chain, for held-out documents."""
@@ -42,6 +58,15 @@ NOWHERE = Probes(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0,
 
 type Line = tuple[str, ...]
 type Lines = list[Line]
+
+
+class Plan(NamedTuple):
+    """What is run: a corpus, a model, hyperparameters that are fixed, and a sampler of it."""
+
+    corpus: str
+    model: str
+    fixed: tuple[tuple[str, float], ...]
+    sampler: str
 
 
 class Data(NamedTuple):
@@ -61,30 +86,50 @@ class Chain(NamedTuple):
     perplexity: float
 
 
-def data_of(name: str) -> Data:
-    """Corpus of a name, and `hdp` for it."""
-    model = bnpzoo.get("hdp")
-    if name == SIMULATED:
+def model_of(plan: Plan) -> Any:
+    """Model of a plan, its other hyperparameters sampled."""
+    model = bnpzoo.get(plan.model)
+    if "n_topics" in model.arguments() and plan.corpus != SIMULATED:
+        model = model.replaced(n_topics=TOPICS)
+    return model.replaced(**dict(plan.fixed))
+
+
+def samplers_of(model_id: str) -> list[str]:
+    """Samplers of a model to compare."""
+    variants = bnpzoo.get(model_id).kernels
+    return [name for name in SAMPLERS if name in variants] if "whole-tables" in variants else [*variants][:1]
+
+
+def data_of(plan: Plan) -> Data:
+    """Corpus of a plan, and the model for it."""
+    model = model_of(plan)
+    if plan.corpus == SIMULATED:
         values = model.set_to("benchmark").hyperparameters()
         model = model.replaced(**{key: values[key] for key in model.sampled()})
-        return Data(model, model.simulate(Design(np.full(400, 50), 2000), np.random.default_rng(0))[1], None)
-    corpus = bnpzoo.read_corpus(CORPUS.with_stem(name))
+        design = Design(np.full(400, 50), 2000, group=np.arange(400) % 2)
+        return Data(model, model.simulate(design, np.random.default_rng(0))[1], None)
+    corpus = bnpzoo.read_corpus(CORPUS.with_stem(plan.corpus))
+    if plan.model != "hdp" and "label" in corpus.covariates:
+        corpus = corpus.grouped("label")
+    if plan.model == "tpyp":
+        strength = cooccurrence(corpus, corpus, window=None)
+        corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))
     return Data(model, *(corpus.split() if "is_test" in corpus.covariates else (corpus, None)))
 
 
-def run(name: str, sampler: str, start: str, seed: int, budget: float) -> Chain:
+def run(plan: Plan, start: str, seed: int, budget: float) -> Chain:
     """One chain of `budget` CPU-seconds, without those for compiling and for looking at it."""
-    data = data_of(name)
-    run_on(Data(data.model, data.corpus.take([0, 1]), None), sampler, "one", 1, 0.1)  # compiles
-    return run_on(data, sampler, start, seed, budget)
+    data = data_of(plan)
+    run_on(Data(data.model, data.corpus.take([0, 1]), None), plan.sampler, "one", 1, 0.1)  # compiles
+    return run_on(data, plan.sampler, start, seed, budget)
 
 
 def run_on(data: Data, sampler: str, start: str, seed: int, budget: float) -> Chain:
     """See `run`."""
     model, corpus, held_out = data
     rng, kernel = np.random.default_rng(seed), model.kernel(sampler)
-    labels = corpus.doc_of if start == "documents" else np.zeros(corpus.n_tokens, np.int64)
-    state = kernel.load(model.start_at(labels, corpus, rng), corpus, model)
+    (point,) = starting_points(start, model, corpus)
+    state = kernel.load(point.latents(rng, 0), corpus, model)
     spent, sweeps, seconds, found, draws = 0.0, 0, [], [], []
     while spent < budget:
         begin = time.thread_time()
@@ -101,44 +146,71 @@ def run_on(data: Data, sampler: str, start: str, seed: int, budget: float) -> Ch
     return Chain(np.array(seconds), quantities, sweeps, score)
 
 
-def agreement(chains: list[Chain], budget: float) -> tuple[float, str, float, str, float]:
-    """Spread of the log joint, worst R-hat, and least ESS a CPU-second, of the second halves of chains."""
-    halves = [
-        {key: x[chain.seconds >= budget / 2] for key, x in chain.quantities.items()} for chain in chains
-    ]
-    length = min(half["log_joint"].size for half in halves)
-    apart, size = {}, {}
-    for key in halves[0]:
-        values = np.array(
-            [half[key][np.linspace(0, half[key].size - 1, length).astype(int)] for half in halves]
+def between(chains: list[Chain], begin: float, end: float) -> dict[str, np.ndarray]:
+    """Global quantities of all chains from one time to another, by chain, at as many times each."""
+    parts = [(chain, np.flatnonzero((chain.seconds >= begin) & (chain.seconds <= end))) for chain in chains]
+    length = min(found.size for _, found in parts)
+    taken = [(chain, found[np.linspace(0, found.size - 1, length).astype(int)]) for chain, found in parts]
+    return {key: np.array([chain.quantities[key][at] for chain, at in taken]) for key in chains[0].quantities}
+
+
+def apart(quantities: dict[str, np.ndarray]) -> dict[str, float]:
+    """R-hat of all quantities that move; infinite where chains are too short."""
+    if quantities["log_joint"].shape[1] < FEW_LOOKS:
+        return dict.fromkeys(quantities, np.inf)
+    return {key: rhat([x]) for key, x in quantities.items() if np.ptp(x) > 0.0}
+
+
+def time_to_meet(chains: list[Chain], budget: float) -> float | None:
+    """CPU-seconds of a chain after which R-hat of the second half so far stays at `MET` and below."""
+    met = None
+    for end in np.linspace(0.0, budget, 21)[1:]:
+        worst = max(apart(between(chains, end / 2, end)).values(), default=np.inf)
+        met = (met or float(end)) if worst <= MET else None
+    return met
+
+
+class Agreement(NamedTuple):
+    """How chains agree: spread of the log joint, R-hat, ESS a CPU-second, and when they have met."""
+
+    spread: float
+    worst: tuple[str, float]
+    least: tuple[str, float]
+    met: float | None
+
+
+def agreement(chains: list[Chain], budget: float) -> Agreement:
+    """How the second halves of chains agree."""
+    quantities = between(chains, budget / 2, np.inf)
+    found = apart(quantities)
+    seconds = len(chains) * budget / 2
+    sizes = {key: ess(quantities[key]) / seconds if np.isfinite(x) else 0.0 for key, x in found.items()}
+    worst, least = max(found, key=lambda key: found[key]), min(sizes, key=lambda key: sizes[key])
+    spread = float(np.ptp(quantities["log_joint"].mean(1)))
+    return Agreement(spread, (worst, found[worst]), (least, sizes[least]), time_to_meet(chains, budget))
+
+
+def rows(plan: Plan, budget: float, jobs: int) -> tuple[Lines, Line]:
+    """Lines on the chains of a plan, and one on how they agree."""
+    starts = list(product(STARTS.items(), SEEDS))
+    tasks = (delayed(run)(plan, start, seed, budget) for (_, start), seed in starts)
+    chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
+    fixed = "".join(f", {key} = {value:g}" for key, value in plan.fixed)
+    name = (plan.corpus, plan.model + fixed, plan.sampler)
+    lines = []
+    for ((title, _), _), chain in zip(starts, chains, strict=True):
+        topics, log_joint = (
+            f"{chain.quantities[key][chain.seconds >= budget / 2].mean():,.0f}"
+            for key in ("n_topics", "log_joint")
         )
-        if np.ptp(values) > 0.0:
-            apart[key], size[key] = rhat([values]), ess(values) / (len(chains) * budget / 2)
-    means = [half["log_joint"].mean() for half in halves]
-    worst, least = max(apart, key=lambda key: apart[key]), min(size, key=lambda key: size[key])
-    return float(np.ptp(means)), worst, apart[worst], least, size[least]
-
-
-def rows(name: str, budget: float, samplers: list[str], jobs: int) -> Iterator[tuple[Lines, Line]]:
-    """For each sampler, lines on its chains and one on how they agree."""
-    for sampler in samplers:
-        plans = list(product(STARTS.items(), SEEDS))
-        tasks = (delayed(run)(name, sampler, start, seed, budget) for (_, start), seed in plans)
-        chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
-        lines = []
-        for ((title, _), _), chain in zip(plans, chains, strict=True):
-            topics, log_joint = (
-                chain.quantities[key][chain.seconds >= budget / 2].mean() for key in ("n_topics", "log_joint")
-            )
-            score = "–" if np.isnan(chain.perplexity) else f"{chain.perplexity:.0f}"
-            lines.append(
-                (name, sampler, title, f"{chain.sweeps:,}", f"{topics:,.0f}", f"{log_joint:,.0f}", score)
-            )
-            print(*lines[-1], file=sys.stderr, flush=True)
-        spread, worst, apart, least, size = agreement(chains, budget)
-        summary = (f"{spread:,.0f}", f"{apart:.3f}", worst, f"{size:.3g}", least)
-        print(*summary, file=sys.stderr, flush=True)
-        yield lines, (name, sampler, f"{budget:g}", *summary)
+        score = "–" if np.isnan(chain.perplexity) else f"{chain.perplexity:.0f}"
+        lines.append((*name, title, f"{chain.sweeps:,}", topics, log_joint, score))
+        print(*lines[-1], file=sys.stderr, flush=True)
+    spread, (worst, rhat_of_it), (least, size), met = agreement(chains, budget)
+    when = "not yet" if met is None else f"{met:.0f} s"
+    summary = (f"{spread:,.0f}", f"{rhat_of_it:.3f}", worst, when, f"{size:.3g}", least)
+    print(*summary, file=sys.stderr, flush=True)
+    return lines, (*name, f"{budget:g}", *summary)
 
 
 def table(head: tuple[str, ...], n_words: int, lines: Lines) -> str:
@@ -148,25 +220,34 @@ def table(head: tuple[str, ...], n_words: int, lines: Lines) -> str:
 
 
 def page(told: str, chains: Lines, agreements: Lines) -> str:
-    """All of ``mixing.md``; `told` are the arguments of the command."""
+    """All of a file of results; `told` are the arguments of the command."""
+    about = ("corpus", "model", "sampler")
     return f"""# Chains from two sides
 
 Written by `{("python -m benchmarks.mixing " + told).strip()}` on {date.today()}; do not edit.
 
-`hdp`, four chains a sampler, two from one topic and two from a topic a document, each of so many CPU-seconds.
-What is said of them is of the second half of these.
+Four chains a sampler, two from one topic and two from a topic a document (of {MOST_TOPICS:,} at most, and
+{TOPICS} where their number is fixed), each of so many CPU-seconds. What is said of them is of the second half
+of these.
 
-The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity; and ESS, of all
-chains together, is that of the worst, by a CPU-second.
+The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity. Chains have met
+when R-hat of the second half so far stays at {MET} and below. ESS, of all chains together, is that of the
+worst quantity, by a CPU-second.
 
-{table(("corpus", "sampler", "CPU-seconds", "spread", "R-hat", "of", "ESS / s", "of"), 2, agreements)}
+{table((*about, "CPU-seconds", "spread", "R-hat", "of", "met after", "ESS / s", "of"), 3, agreements)}
 
 Topics and log joint are means. Perplexity is that of held-out documents by completion, from {DRAWS} draws.
 
-{table(("corpus", "sampler", "start", "sweeps", "topics", "log joint", "perplexity"), 3, chains)}
+{table((*about, "start", "sweeps", "topics", "log joint", "perplexity"), 4, chains)}
 
 {processor()}.
 """
+
+
+def number(word: str) -> tuple[str, float]:
+    """Read NAME=VALUE."""
+    name, _, value = word.partition("=")
+    return name, float(value)
 
 
 def main() -> None:
@@ -174,20 +255,21 @@ def main() -> None:
     parser.add_argument(
         "corpora", nargs="*", default=[f"{SIMULATED}:20", f"{CORPUS.stem}:40"], metavar="NAME:SECONDS"
     )
-    parser.add_argument("--samplers", nargs="+", default=list(SAMPLERS), choices=SAMPLERS)
+    parser.add_argument("--models", nargs="+", default=["hdp"], metavar="MODEL")
+    parser.add_argument("--samplers", nargs="+", help="those to compare, of every model", metavar="SAMPLER")
+    parser.add_argument("--set", nargs="+", default=[], type=number, metavar="NAME=VALUE", dest="fixed")
     parser.add_argument("--jobs", type=int, default=1, help="chains at once")
+    parser.add_argument("--to", default="mixing.md", metavar="FILE", help="in benchmarks/")
     options = parser.parse_args()
-    told, words, budgets = " ".join(sys.argv[1:]), options.corpora, {}
-    for word in words:
+    told, words, chains, agreements = " ".join(sys.argv[1:]), options.corpora, [], []
+    for word, model in product(words, options.models):
         name, _, seconds = word.partition(":")
-        budgets[name] = float(seconds or 60)
-    chains: Lines = []
-    agreements: Lines = []
-    for name, budget in budgets.items():
-        for lines, summary in rows(name, budget, options.samplers, options.jobs):
+        for sampler in options.samplers or samplers_of(model):
+            plan = Plan(name, model, tuple(options.fixed), sampler)
+            lines, summary = rows(plan, float(seconds or 60), options.jobs)
             chains += lines
             agreements.append(summary)
-            RESULTS.write_text(page(told, chains, agreements), encoding="utf-8")
+            (FOLDER / options.to).write_text(page(told, chains, agreements), encoding="utf-8")
 
 
 if __name__ == "__main__":
