@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from ..definitions import name_of
+
 
 class Mutation(NamedTuple):
     """A change at one point of one file.
@@ -107,9 +109,9 @@ def python_sites(file: str, source: bytes, wanted: Callable[[str], bool] = lambd
 def _definitions(module: ast.Module, wanted: Callable[[str], bool]) -> Iterator[tuple[str, ast.stmt]]:
     for statement in module.body:
         match statement:
-            case ast.FunctionDef(name=name):
-                if wanted(name):
-                    yield name, statement
+            case ast.FunctionDef():
+                if wanted(name_of(statement)):
+                    yield name_of(statement), statement
             case ast.ClassDef(name=owner, body=body):
                 for part in body:
                     if isinstance(part, ast.FunctionDef):

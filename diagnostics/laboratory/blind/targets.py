@@ -17,7 +17,8 @@ import numpy as np
 
 from ....zoo.inference.stan_engines import engines
 from ....zoo.models import MODELS, combinations
-from .. import closure
+from ..closure import closure, digest
+from ..definitions import PACKAGE, Name, path_of
 from ..ladder import CHOSEN, DESIGN, JUDGES, Case, climb, stan_tokens
 from ..validate import cases_of
 from .changes import Mutation, Site, python_sites
@@ -229,14 +230,14 @@ class PackageModel(Target):
         }
 
     @cached_property
-    def definitions(self) -> frozenset[closure.Name]:
+    def definitions(self) -> frozenset[Name]:
         """All that any verdict on the model depends on, but what never runs for it."""
         found = frozenset().union(*(case.definitions for case in self.full))
         parts = [type(part) for part in self.cases[0].model_as_told().parts()]
         classes = self.classes_of_states()
         never = [name for name in found if is_overridden(name, parts) or is_of_other_parts(name, parts)]
         without = (*CHOSEN, *sorted(never))
-        reached = found & closure.closure((climb, Case, *JUDGES.values(), *parts), without=without)
+        reached = found & closure((climb, Case, *JUDGES.values(), *parts), without=without)
         return frozenset(name for name in reached if not is_of_other_states(name, classes))
 
     def classes_of_states(self) -> set[str]:
@@ -253,14 +254,14 @@ class PackageModel(Target):
         """All places where its law is written."""
         names: dict[str, set[str]] = {}
         for name in self.definitions:
-            names.setdefault(closure.path_of(name.module), set()).add(name.name)
+            names.setdefault(path_of(name.module), set()).add(name.name)
         found: list[Site] = []
         for file in sorted(names):
             if file.startswith(LAW) and file not in NO_LAW:
                 wanted = {name for name in names[file] if not name.rpartition(".")[2].startswith(ASIDE)}
-                found += python_sites(file, (closure.PACKAGE / file).read_bytes(), wanted.__contains__)
+                found += python_sites(file, (PACKAGE / file).read_bytes(), wanted.__contains__)
         for file in self.stan_files():
-            found += stan_sites(file, (closure.PACKAGE / file).read_bytes())
+            found += stan_sites(file, (PACKAGE / file).read_bytes())
         return found
 
     @property
@@ -268,7 +269,7 @@ class PackageModel(Target):
         """See `Target.law`."""
         reference = self.cases[0].model_as_told().reference
         stan = "" if reference is None else stan_tokens(reference)
-        told = closure.digest(self.definitions) + stan
+        told = digest(self.definitions) + stan
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def stan_files(self) -> list[str]:
@@ -280,17 +281,17 @@ class PackageModel(Target):
         folders = ("", *(f"{folder}/" for folder in reference.stan_includes))
         while waiting:
             path = waiting.pop()
-            file = next(f"stan/{f}{path}" for f in folders if (closure.PACKAGE / f"stan/{f}{path}").is_file())
+            file = next(f"stan/{f}{path}" for f in folders if (PACKAGE / f"stan/{f}{path}").is_file())
             if file not in found:
                 found.append(file)
-                text = (closure.PACKAGE / file).read_text(encoding="utf-8")
+                text = (PACKAGE / file).read_text(encoding="utf-8")
                 waiting += re.findall(r"^ *#include (\S+)", text, flags=re.MULTILINE)
         return sorted(found)
 
     def copy(self, folder: Path) -> Path:
         """Copy the package, and its tests where they are."""
         package = folder / "bnpzoo"
-        for path in closure.PACKAGE.iterdir():
+        for path in PACKAGE.iterdir():
             if path.name in ("kernels", "zoo", "diagnostics", "estimators", "stan", "cli", "tests"):
                 shutil.copytree(path, package / path.name)
             elif path.is_file() and path.suffix in (".py", ".toml", ".typed", ""):
@@ -300,19 +301,19 @@ class PackageModel(Target):
 
     def environment(self, folder: Path) -> dict[str, str]:
         """Put the copy in the place of the package; tests of all copies share one header of Stan's."""
-        header = closure.PACKAGE / ".pytest_cache" / "stan-header"
+        header = PACKAGE / ".pytest_cache" / "stan-header"
         return super().environment(folder) | {"PYTHONPATH": str(folder), "STAN_HEADER_IN": str(header)}
 
     def shared(self) -> list[str]:
         """See `Target.shared`."""
-        folder = closure.PACKAGE / "tests"
+        folder = PACKAGE / "tests"
         files = [folder / "conftest.py", *sorted((folder / "helpers").glob("*.py"))]
         return [path.read_text(encoding="utf-8") for path in files]
 
     @property
     def whole(self) -> str:
         """See `Target.whole`; of all the package, so that models share outcomes of common tests."""
-        rooms = [closure.PACKAGE / room for room in ("kernels", "zoo", "diagnostics", "stan")]
+        rooms = [PACKAGE / room for room in ("kernels", "zoo", "diagnostics", "stan")]
         files = sorted(path for room in rooms for path in room.rglob("*") if path.suffix in (".py", ".stan"))
         told = [path.read_text(encoding="utf-8") for path in files]
         return hashlib.sha256("\n".join([*told, *self.shared()]).encode()).hexdigest()[:16]
@@ -334,7 +335,7 @@ class PackageModel(Target):
 
     def _tests(self) -> list[Trial]:
         """Return tests of the model, of its references, and those that name the module that is changed."""
-        folder = closure.PACKAGE / "tests"
+        folder = PACKAGE / "tests"
         own = self.cases[0].model
         topics = self.cases[0].topics
         others = [name for name in MODELS if own in name and name != own]
@@ -342,7 +343,7 @@ class PackageModel(Target):
         chosen = " and ".join([own, *filter(None, [topics]), *(f"not {name}" for name in others + sides)])
         found = []
         for path in sorted(folder.rglob("test_*.py")):
-            file = path.relative_to(closure.PACKAGE).as_posix()
+            file = path.relative_to(PACKAGE).as_posix()
             if file == f"tests/models/test_{own}.py":
                 found.append(_pytest(file, "", _is_python))
             elif file in OF_EVERY_MODEL:
@@ -361,7 +362,7 @@ class PackageModel(Target):
 def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str) -> Trial:
     options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no", *more)
     arguments = ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ()))
-    return Trial(file, arguments, sees, (closure.PACKAGE / file).read_text(encoding="utf-8"))
+    return Trial(file, arguments, sees, (PACKAGE / file).read_text(encoding="utf-8"))
 
 
 def _names(test: Path, model_id: str = "") -> Callable[[Mutation], bool]:
@@ -387,7 +388,7 @@ def _imported(text: str) -> set[str]:
 
 def _is_of(mutation: Mutation, case: Case) -> bool:
     owner = mutation.definition.rpartition(".")[0]
-    names = {closure.Name(_module(mutation), name) for name in (mutation.definition, owner)}
+    names = {Name(_module(mutation), name) for name in (mutation.definition, owner)}
     return bool(names & case.definitions)
 
 

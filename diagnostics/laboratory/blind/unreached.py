@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from ....zoo.contract import Model
 from ....zoo.families.topics import TopicSide
-from .. import closure
-from ..closure import Name
+from ..definitions import PACKAGE, Name, implemented, name_of
 
 COMPILED = ("kernel", "borrowing_kernel")
 """Decorators of kernels."""
@@ -92,22 +91,19 @@ def _chosen_by_type() -> tuple[dict[Name, Implementation], dict[Name, str], set[
     implementations: dict[Name, Implementation] = {}
     makers: dict[Name, str] = {}
     made: set[str] = set()
-    for path in sorted((closure.PACKAGE / "kernels").rglob("*.py")):
-        module = ".".join(path.relative_to(closure.PACKAGE).with_suffix("").parts)
+    for path in sorted((PACKAGE / "kernels").rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
         for function in ast.parse(path.read_text(encoding="utf-8")).body:
             if not isinstance(function, ast.FunctionDef):
                 continue
-            declared, classes = "", set()
-            for decorator in function.decorator_list:
-                match decorator:
-                    case ast.Call(func=ast.Attribute(value=stub, attr="implement"), args=[cls]):
-                        declared = ast.unparse(stub).rpartition(".")[2]
-                        classes.add(ast.unparse(cls))
-                    case ast.Name(id=decorated) if decorated in COMPILED:
-                        calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
-                        made |= {called.id for called in calls if isinstance(called, ast.Name)}
+            name = Name(module, name_of(function))
+            if any(isinstance(one, ast.Name) and one.id in COMPILED for one in function.decorator_list):
+                calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+                made |= {called.id for called in calls if isinstance(called, ast.Name)}
             if isinstance(function.returns, ast.Name):
-                makers[Name(module, function.name)] = function.returns.id
-            if declared:
-                implementations[Name(module, function.name)] = Implementation(declared, frozenset(classes))
+                makers[name] = function.returns.id
+            for declared, cls in implemented(function):
+                before = implementations.get(name, Implementation("", frozenset()))
+                classes = before.classes | {ast.unparse(cls).rpartition(".")[2]}
+                implementations[name] = Implementation(ast.unparse(declared).rpartition(".")[2], classes)
     return implementations, makers, made

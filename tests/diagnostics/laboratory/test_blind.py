@@ -14,7 +14,7 @@ from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit, draw, failed
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
 from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, OwnSampler, PackageModel
-from bnpzoo.diagnostics.laboratory.closure import Name
+from bnpzoo.diagnostics.laboratory.definitions import Name
 from bnpzoo.diagnostics.reports.blind import summary_of, write_blind_report
 from bnpzoo.diagnostics.reports.evidence import evidence_page
 from bnpzoo.zoo.inference.stan_engines import engines
@@ -121,6 +121,12 @@ def test_every_change_is_made_at_its_point_and_parses():
 def test_only_what_is_wanted_is_changed():
     found = python_sites("a.py", BYTES, {"Sampler.step"}.__contains__)
     assert {site[0].definition for site in found} == {"Sampler.step"}
+
+
+def test_a_function_without_a_name_is_known_by_what_it_implements():
+    source = b"@grown.register\ndef _(side: Side, n: int) -> Side:\n    return side.of(n + 1)\n"
+    sites = python_sites("a.py", source, {"grown(Side)"}.__contains__)
+    assert ("grown(Side)", "operator", "n + 1", "(n - 1)") in changed(sites)
 
 
 STAN = """\

@@ -10,8 +10,8 @@ from inspect import CO_NEWLOCALS
 from pathlib import Path
 
 import pytest
-from bnpzoo.diagnostics.laboratory import closure
-from bnpzoo.diagnostics.laboratory.closure import Module, Name
+from bnpzoo.diagnostics.laboratory import closure, definitions
+from bnpzoo.diagnostics.laboratory.definitions import Module, Name
 from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, Case, climb, rungs_of
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON
@@ -42,7 +42,7 @@ def voided(tmp_path, monkeypatch, fingerprints):
     for room in ("kernels", "zoo", "diagnostics", "stan"):
         shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "_version.py", package)
-    monkeypatch.setattr(closure, "PACKAGE", package)
+    monkeypatch.setattr(definitions, "PACKAGE", package)
     monkeypatch.setattr(importlib.resources, "files", lambda name: package)
 
     def voided(*changes):
@@ -62,7 +62,7 @@ def voided(tmp_path, monkeypatch, fingerprints):
 def forget():
     """Read all sources anew."""
     for cached in (
-        closure.module_named,
+        definitions.module_named,
         closure._references,
         closure.implementations,
         closure.closure,
@@ -178,10 +178,9 @@ SMALL = {
 
 def name_at(module, line):
     """Name of the function of a module that begins at a line with its first decorator."""
-    definitions = closure.module_named(module).definitions.items()
     return next(
         name
-        for name, definition in definitions
+        for name, definition in definitions.module_named(module).definitions.items()
         for node in definition.nodes
         if isinstance(node, ast.FunctionDef) and min(d.lineno for d in [*node.decorator_list, node]) == line
     )
@@ -230,9 +229,9 @@ def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model
 
 
 def test_names_are_followed_through_imports_and_members():
-    assert closure.resolved(Name("zoo.corpus", "Corpus")) == Name("zoo.corpus.corpus", "Corpus")
-    assert closure.resolved(Name("kernels.toolbox", "sides")) == Name("kernels.toolbox.sides", "")
-    assert closure.resolved(Name("zoo.corpus", "nothing")) is None
+    assert definitions.resolved(Name("zoo.corpus", "Corpus")) == Name("zoo.corpus.corpus", "Corpus")
+    assert definitions.resolved(Name("kernels.toolbox", "sides")) == Name("kernels.toolbox.sides", "")
+    assert definitions.resolved(Name("zoo.corpus", "nothing")) is None
     found = closure.closure((closure.digest,))
     assert Name("diagnostics.laboratory.closure", "IGNORED") in found
     assert Name("diagnostics.laboratory.closure", "closure") not in found
