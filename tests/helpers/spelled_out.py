@@ -7,7 +7,7 @@ MODELS = (
     "labeled_lda", "partially_labeled_lda", "dmr", "author_topic", "metalda", "pfa", "gbn", "dp_mrm", "hdsp",
     "whdsp", "slda", "bgg", "medlda", "shdp",
 )  # fmt: skip
-"""A new model joins when its quantities and its reference are written out."""
+"""A new model joins when its quantities (`quantities.py`) and reference (`bridges.py`) are written out."""
 
 FORMS = {
     f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
