@@ -23,7 +23,7 @@ FOUND_BY_JOINT = (
     "shared-count-stale",
 )  # fmt: skip
 FOUND_BY_SEQUENTIAL = (
-    "parts-forgotten", "counts-for-tables", "mass-of-one-origin", "delta-of-shared-totals",
+    "parts-forgotten", "counts-for-tables", "mass-of-one-origin", "delta-of-shared-words",
 )  # fmt: skip
 
 

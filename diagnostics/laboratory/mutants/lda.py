@@ -114,10 +114,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "the mass of both origins is taken for that of shared words when they are drawn",
     ),
     _cclda(
-        "delta-of-shared-totals",
+        "delta-of-shared-words",
         "topics.delta, topics.count[1:], topics.total[1:]",
-        "topics.delta, topics.count[1:], topics.total[:1]",
-        "the parameter of own words is drawn with the totals of shared ones",
+        "topics.delta, topics.count[:1], topics.total[:1]",
+        "the parameter of own words is drawn given the shared ones",
     ),
     _seeded(
         "total-of-corpus",
