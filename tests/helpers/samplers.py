@@ -66,12 +66,17 @@ def on_rung(rung, *values):
 
 
 def rung_that_sees(mutant):
-    """Return the cheapest rung that sees a mutant of samplers with responses.
+    """Return a rung that sees a mutant of samplers with responses.
 
-    The first judges the moves of tokens alone.
+    The first judges the moves of tokens alone. How a topic is opened shows in long chains, as its effects are
+    drawn anew at once.
     """
-    of_tokens = mutant.change.file in ("responses/sweeps.py", "responses/documents.py")
-    return "joint" if of_tokens else "sequential"
+    files = {
+        "responses/sweeps.py": "joint",
+        "responses/documents.py": "joint",
+        "responses/sticks.py": "oracle",
+    }
+    return files.get(mutant.change.file, "sequential")
 
 
 def _first_variant(model_id, topics):
