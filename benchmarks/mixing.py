@@ -53,6 +53,9 @@ FEW_LOOKS = 20
 DRAWS = 5
 """Of a chain, for held-out documents."""
 
+MAY_BE_OFF = ("focused",)
+"""Models with topics that may be off in a new document, which completion does not score."""
+
 NOWHERE = Probes(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
 
 
@@ -114,7 +117,8 @@ def data_of(plan: Plan) -> Data:
     if plan.model == "tpyp":
         strength = cooccurrence(corpus, corpus, window=None)
         corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))
-    return Data(model, *(corpus.split() if "is_test" in corpus.covariates else (corpus, None)))
+    corpus, held_out = corpus.split() if "is_test" in corpus.covariates else (corpus, None)
+    return Data(model, corpus, None if plan.model in MAY_BE_OFF else held_out)
 
 
 def run(plan: Plan, start: str, seed: int, budget: float) -> Chain:
