@@ -5,7 +5,7 @@
 
 Of each sampler of a model there are four chains, two from one topic and two from a topic a document, as far
 as it has so many, each of so many CPU-seconds; what they say is taken from the second half of these. On real
-corpora hyperparameters are sampled under their default priors, unless ``--set`` fixes them; groups are the
+corpora hyperparameters are sampled under their default priors, unless ``--set`` says else; groups are the
 classes, where a corpus has no others. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000
 tokens, hyperparameters fixed at those that made them. Prints tables and writes them to
 ``benchmarks/mixing.md``.
@@ -14,7 +14,6 @@ tokens, hyperparameters fixed at those that made them. Prints tables and writes 
 import argparse
 import sys
 import time
-from dataclasses import replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -22,14 +21,14 @@ from typing import Any, NamedTuple
 
 import bnpzoo
 import numpy as np
+from bnpzoo.cli.inputs import parse_settings
 from bnpzoo.diagnostics.heldout.scores import document_completion
 from bnpzoo.zoo.contract import Design, Probes
-from bnpzoo.zoo.corpus.associate import associations_of, cooccurrence
 from bnpzoo.zoo.inference.convergence import LOCAL, ess, rhat
 from bnpzoo.zoo.inference.starts import MOST_TOPICS, starting_points
 from joblib import Parallel, delayed
 
-from .speed import CORPUS, processor
+from .speed import CORPUS, corpus_for, processor
 
 FOLDER = Path(__file__).parent
 SIMULATED = "simulated"
@@ -43,6 +42,9 @@ TOPICS = 100
 
 MET = 1.05
 """R-hat of chains that have met, of all global quantities."""
+
+CHECKS = 20
+"""Times at which it is seen whether chains have met."""
 
 LOOKS = 400
 """Most draws of a chain whose quantities are kept."""
@@ -64,11 +66,11 @@ type Lines = list[Line]
 
 
 class Plan(NamedTuple):
-    """What is run: a corpus, a model, hyperparameters that are fixed, and a sampler of it."""
+    """What is run: a corpus, a model, settings of it as ``bnpzoo fit`` takes them, and a sampler."""
 
     corpus: str
     model: str
-    fixed: tuple[tuple[str, float], ...]
+    settings: tuple[str, ...]
     sampler: str
 
 
@@ -90,11 +92,11 @@ class Chain(NamedTuple):
 
 
 def model_of(plan: Plan) -> Any:
-    """Model of a plan, its other hyperparameters sampled."""
+    """Model of a plan; hyperparameters that it does not set are sampled."""
     model = bnpzoo.get(plan.model)
     if "n_topics" in model.arguments() and plan.corpus != SIMULATED:
         model = model.replaced(n_topics=TOPICS)
-    return model.replaced(**dict(plan.fixed))
+    return model.replaced(**parse_settings(plan.settings))
 
 
 def samplers_of(model_id: str) -> list[str]:
@@ -112,11 +114,8 @@ def data_of(plan: Plan) -> Data:
         design = Design(np.full(400, 50), 2000, group=np.arange(400) % 2)
         return Data(model, model.simulate(design, np.random.default_rng(0))[1], None)
     corpus = bnpzoo.read_corpus(CORPUS.with_stem(plan.corpus))
-    if plan.model != "hdp" and "label" in corpus.covariates:
-        corpus = corpus.grouped("label")
-    if plan.model == "tpyp":
-        strength = cooccurrence(corpus, corpus, window=None)
-        corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))
+    if plan.model != "hdp":
+        corpus = corpus_for(plan.model, corpus)
     corpus, held_out = corpus.split() if "is_test" in corpus.covariates else (corpus, None)
     return Data(model, corpus, None if plan.model in MAY_BE_OFF else held_out)
 
@@ -168,7 +167,7 @@ def apart(quantities: dict[str, np.ndarray]) -> dict[str, float]:
 def time_to_meet(chains: list[Chain], budget: float) -> float | None:
     """CPU-seconds of a chain after which R-hat of the second half so far stays at `MET` and below."""
     met = None
-    for end in np.linspace(0.0, budget, 21)[1:]:
+    for end in np.linspace(0.0, budget, CHECKS + 1)[1:]:
         worst = max(apart(between(chains, end / 2, end)).values(), default=np.inf)
         met = (met or float(end)) if worst <= MET else None
     return met
@@ -199,8 +198,7 @@ def rows(plan: Plan, budget: float, jobs: int) -> tuple[Lines, Line]:
     starts = list(product(STARTS.items(), SEEDS))
     tasks = (delayed(run)(plan, start, seed, budget) for (_, start), seed in starts)
     chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
-    fixed = "".join(f", {key} = {value:g}" for key, value in plan.fixed)
-    name = (plan.corpus, plan.model + fixed, plan.sampler)
+    name = (plan.corpus, ", ".join([plan.model, *plan.settings]), plan.sampler)
     lines = []
     for ((title, _), _), chain in zip(starts, chains, strict=True):
         topics, log_joint = (
@@ -231,12 +229,12 @@ def page(told: str, chains: Lines, agreements: Lines) -> str:
 Written by `{("python -m benchmarks.mixing " + told).strip()}` on {date.today()}; do not edit.
 
 Four chains a sampler, two from one topic and two from a topic a document (of {MOST_TOPICS:,} at most, and
-{TOPICS} where their number is fixed), each of so many CPU-seconds. What is said of them is of the second half
-of these.
+on real text {TOPICS} where their number is fixed), each of so many CPU-seconds. What is said of them is of the
+second half of these.
 
 The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity. Chains have met
-when R-hat of the second half so far stays at {MET} and below. ESS, of all chains together, is that of the
-worst quantity, by a CPU-second.
+when R-hat of the second half so far stays at {MET} and below, looked at {CHECKS} times. ESS, of all chains
+together, is that of the worst quantity, by a CPU-second, from {LOOKS // 2} draws of a chain at most.
 
 {table((*about, "CPU-seconds", "spread", "R-hat", "of", "met after", "ESS / s", "of"), 3, agreements)}
 
@@ -248,12 +246,6 @@ Topics and log joint are means. Perplexity is that of held-out documents by comp
 """
 
 
-def number(word: str) -> tuple[str, float]:
-    """Read NAME=VALUE."""
-    name, _, value = word.partition("=")
-    return name, float(value)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -261,7 +253,7 @@ def main() -> None:
     )
     parser.add_argument("--models", nargs="+", default=["hdp"], metavar="MODEL")
     parser.add_argument("--samplers", nargs="+", help="those to compare, of every model", metavar="SAMPLER")
-    parser.add_argument("--set", nargs="+", default=[], type=number, metavar="NAME=VALUE", dest="fixed")
+    parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", dest="settings")
     parser.add_argument("--jobs", type=int, default=1, help="chains at once")
     parser.add_argument("--to", default="mixing.md", metavar="FILE", help="in benchmarks/")
     options = parser.parse_args()
@@ -269,7 +261,7 @@ def main() -> None:
     for word, model in product(words, options.models):
         name, _, seconds = word.partition(":")
         for sampler in options.samplers or samplers_of(model):
-            plan = Plan(name, model, tuple(options.fixed), sampler)
+            plan = Plan(name, model, tuple(options.settings), sampler)
             lines, summary = rows(plan, float(seconds or 60), options.jobs)
             chains += lines
             agreements.append(summary)

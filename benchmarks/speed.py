@@ -105,11 +105,8 @@ def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
         model = model.replaced(response="label:number")
     if case.synthetic:
         model = model.replaced(**SYNTHETIC)
-    elif "label" in corpus.covariates:
-        corpus = corpus.grouped("label")
-    if case.model == "tpyp":
-        strength = cooccurrence(corpus, corpus, window=None)
-        corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))
+    else:
+        corpus = corpus_for(case.model, corpus)
     kernel = model.kernel(case.variant)
     rng = np.random.default_rng(1)
     state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
@@ -120,6 +117,16 @@ def bnpzoo_sampler(case: Case, corpus: Any) -> tuple[Sweeps, Topics]:
             state = kernel.step(rng, state)
 
     return sweep, lambda: np.unique(kernel.snapshot(state)["z"]).size
+
+
+def corpus_for(model_id: str, corpus: Any) -> Any:
+    """Corpus with what models want: groups, which are the classes if there are any, and associations."""
+    if "label" in corpus.covariates:
+        corpus = corpus.grouped("label")
+    if model_id == "tpyp":
+        strength = cooccurrence(corpus, corpus, window=None)
+        corpus = replace(corpus, associations=associations_of(strength, corpus.n_groups))
+    return corpus
 
 
 def benchmark_model(case: Case) -> Any:
