@@ -228,8 +228,8 @@ def page(told: str, chains: Lines, agreements: Lines) -> str:
 
 Written by `{("python -m benchmarks.mixing " + told).strip()}` on {date.today()}; do not edit.
 
-Four chains a sampler, two from one topic and two from a topic a document (of {MOST_TOPICS:,} at most, and
-on real text {TOPICS} where their number is fixed), each of so many CPU-seconds. What is said of them is of the
+Four chains a sampler, two from one topic and two from a topic a document (of {MOST_TOPICS:,} at most, and on
+real text {TOPICS} where their number is fixed), each of so many CPU-seconds. What is said of them is of the
 second half of these.
 
 The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity. Chains have met

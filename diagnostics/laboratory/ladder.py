@@ -15,7 +15,8 @@ from ...zoo.contract import Design, Kernel, Model, Reference
 from ...zoo.corpus.associations import Associations
 from ...zoo.inference.stan import program_text
 from ...zoo.models import get
-from .closure import Name, closure, digest
+from .closure import closure, digest
+from .definitions import Name
 from .geweke import geweke
 from .movement import check_movement, one_at_a_time
 from .mutants.registry import mutant_by_id

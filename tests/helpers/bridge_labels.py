@@ -5,14 +5,13 @@ from itertools import product
 import numpy as np
 from bridge_toolbox import (
     CORPUS,
-    OF_SETS,
-    SETS,
     TRUNCATION,
     Documents,
     Shares,
     all_topics,
     corpus_of,
     hyper_of,
+    labels_of,
     log_given,
     tally,
 )
@@ -53,28 +52,22 @@ def metalda(model, values, sites):
 
 def features_of(model):
     """Features of the documents: one that all have, and their labels, float (D, 1 + J)."""
-    labels = SETS if corpus_of(model) is OF_SETS else np.eye(CORPUS.n_groups)[CORPUS.group_of_doc]
-    return np.column_stack([np.ones(len(labels)), labels])
+    return np.column_stack([np.ones(CORPUS.n_documents), labels_of(model)])
 
 
-def authors_of(corpus):
+def authors_of(model):
     """Return the authors of the documents, and how many there are: an unknown one has the next number."""
-    is_of_sets = corpus is OF_SETS
-    own = (
-        [np.flatnonzero(row) for row in SETS] if is_of_sets else [np.array([g]) for g in corpus.group_of_doc]
-    )
-    n_labels = SETS.shape[1] if is_of_sets else corpus.n_groups
-    unknown = [d for d, authors in enumerate(own) if not authors.size]
-    own = [
-        authors if authors.size else np.array([n_labels + unknown.index(d)]) for d, authors in enumerate(own)
-    ]
+    own = [np.flatnonzero(row) for row in labels_of(model)]
+    n_labels, unknown = labels_of(model).shape[1], [d for d, authors in enumerate(own) if not authors.size]
+    for number, d in enumerate(unknown):
+        own[d] = np.array([n_labels + number])
     return own, n_labels + len(unknown)
 
 
 def by_authors(model, values, sites):
     """Bridge to the author-topic model: the sum is over the authors of the tokens as well."""
     corpus, hyper = corpus_of(model), hyper_of(model, values)
-    own, n_authors = authors_of(corpus)
+    own, n_authors = authors_of(model)
     theta, phi = Shares.of(values, "of_author", values["alpha"]), Shares.of(values, "phi", values["eta"])
     assert theta.log_g.shape == (n_authors, TRUNCATION)
     terms = []
@@ -117,7 +110,7 @@ def of_measures(model, values, sites):
 
 def measures_of(model):
     """Whose measures documents may mix, bool (D, J)."""
-    has = SETS > 0 if corpus_of(model) is OF_SETS else np.eye(CORPUS.n_groups)[CORPUS.group_of_doc] > 0
+    has = labels_of(model) > 0
     return np.where(has.any(axis=1, keepdims=True), has, True)
 
 

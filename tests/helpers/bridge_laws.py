@@ -3,8 +3,8 @@
 import numpy as np
 from bridge_labels import authors_of
 from bridge_responses import SUPERVISED, log_responses
-from bridge_scaling import labels_of
-from bridge_toolbox import CORPUS, TRUNCATION, all_topics, corpus_of
+from bridge_scaling import values_of_labels
+from bridge_toolbox import CORPUS, TRUNCATION, all_topics
 from scipy import stats
 from scipy.special import logsumexp
 
@@ -100,7 +100,7 @@ def low_u(model, draw, drawn):
 
     So u / rate is beta prime.
     """
-    rate = np.sum(draw["theta"] * np.exp(-labels_of(model) @ draw["log_scale"]), axis=1)
+    rate = np.sum(draw["theta"] * np.exp(-values_of_labels(model) @ draw["log_scale"]), axis=1)
     is_low = [one["log_u"] < np.log(rate) for one in drawn]
     filled = CORPUS.doc_lengths > 0
     law_of_u = stats.betaprime(CORPUS.doc_lengths[filled], draw["alpha"])
@@ -109,7 +109,7 @@ def low_u(model, draw, drawn):
 
 def authors(model, draw, drawn):
     """A token has an author; given words, author and topic have a joint law."""
-    own, n_authors = authors_of(corpus_of(model))
+    own, n_authors = authors_of(model)
     is_own = np.array([np.isin(np.arange(n_authors), own[d]) for d in CORPUS.doc_of])
     chances = is_own * (draw["of_author"] @ draw["phi"][:, CORPUS.words]).T
     chances /= chances.sum(axis=1, keepdims=True)

@@ -7,9 +7,10 @@ SHAPE = CORPUS.n_documents, TRUNCATION
 
 
 def lda(model, values, sites):
+    """One alpha, or one a topic."""
     alpha = values["alpha"]
     theta = Shares.of(values, "theta", np.broadcast_to(alpha, SHAPE))
-    return Documents(theta, {"alpha": alpha[0] if model.symmetric else alpha})
+    return Documents(theta, {"alpha": alpha[0] if alpha.size == 1 else alpha})
 
 
 def an_alpha_a_group(model, values, sites):

@@ -1,18 +1,11 @@
 """Responses of the supervised models, for bridges: the group is a category, and a number."""
 
 import numpy as np
-from bridge_toolbox import CORPUS, TRUNCATION, Documents, Shares, tally
+from bridge_toolbox import CORPUS, TRUNCATION, tally
 from scipy import stats
 from scipy.special import logsumexp
 
 SUPERVISED = ("slda", "medlda", "shdp")
-
-
-def lda(model, values, sites):
-    """Document side of a supervised model that is no HDP."""
-    alpha = values["alpha"]
-    theta = Shares.of(values, "theta", np.broadcast_to(alpha, (CORPUS.n_documents, TRUNCATION)))
-    return Documents(theta, {"alpha": alpha[0]})
 
 
 def coefficients_of(values):

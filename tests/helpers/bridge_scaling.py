@@ -3,13 +3,12 @@
 import numpy as np
 from bridge_toolbox import (
     CORPUS,
-    OF_SETS,
-    SETS,
     TRUNCATION,
     Shares,
     all_topics,
     corpus_of,
     hyper_of,
+    labels_of,
     log_given,
     own_density,
     root_of_sticks,
@@ -24,7 +23,7 @@ def scaled(model, values, sites):
 
     Given topics and u, the gamma variates g of a document are independent, of rates 1 + u s.
     """
-    corpus, labels, hyper = corpus_of(model), labels_of(model), hyper_of(model, values)
+    corpus, labels, hyper = corpus_of(model), values_of_labels(model), hyper_of(model, values)
     root = root_of_sticks(values)
     g = Shares.of(values, "theta", values["alpha"] * root)
     phi = Shares.of(values, "phi", values["eta"])
@@ -49,13 +48,12 @@ def scaled(model, values, sites):
     return fixed + logsumexp(terms) - np.sum(of_u)
 
 
-def labels_of(model):
-    """Labels of the documents of a scaling process; `whdsp` takes the group as a number as well."""
-    if corpus_of(model) is OF_SETS:
-        return SETS
-    group, labels = CORPUS.group_of_doc, np.eye(CORPUS.n_groups)[CORPUS.group_of_doc]
-    is_number = model.card.id == "whdsp"
-    return np.column_stack([labels, (group - group.mean()) / group.std()]) if is_number else labels
+def values_of_labels(model):
+    """Labels of the documents, float (D, J); `whdsp` takes the group as a number as well."""
+    labels, group = labels_of(model), CORPUS.group_of_doc
+    if model.card.id != "whdsp":
+        return labels
+    return np.column_stack([labels, (group - group.mean()) / group.std()])
 
 
 def scales_of(model, values):

@@ -29,6 +29,12 @@ def corpus_of(model):
     return OF_SETS if getattr(model, "labels", "") == "tag" else CORPUS
 
 
+def labels_of(model):
+    """Labels of the documents, int (D, J): sets of them, or one a group."""
+    groups = np.eye(CORPUS.n_groups, dtype=int)[CORPUS.group_of_doc]
+    return SETS if corpus_of(model) is OF_SETS else groups
+
+
 def hyper_of(model, values):
     """Hyperparameters among the values of a reference's sample sites."""
     return {name: values[name] for name in model.hyperparameters()}

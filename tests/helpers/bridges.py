@@ -6,7 +6,6 @@ Most models have two sides, which bridges are made of; the others have one of th
 import bridge_labels
 import bridge_lda
 import bridge_poisson
-import bridge_responses
 from bnpzoo.zoo.families.labels.family import LabelledFamily
 from bridge_buffet import focused, transfer
 from bridge_labels import by_authors, of_measures
@@ -30,8 +29,8 @@ DOCUMENT_SIDES = {
     "hdp": bridge_lda.hdp,
     "shdp": bridge_lda.hdp,
     "mt_hdp": bridge_lda.mt_hdp,
-    "slda": bridge_responses.lda,
-    "medlda": bridge_responses.lda,
+    "slda": bridge_lda.lda,
+    "medlda": bridge_lda.lda,
     "labeled_lda": bridge_labels.own_topics,
     "partially_labeled_lda": bridge_labels.own_topics,
     "dmr": bridge_labels.dmr,

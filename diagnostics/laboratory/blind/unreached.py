@@ -102,8 +102,11 @@ def _chosen_by_type() -> tuple[dict[Name, Implementation], dict[Name, str], set[
                 made |= {called.id for called in calls if isinstance(called, ast.Name)}
             if isinstance(function.returns, ast.Name):
                 makers[name] = function.returns.id
-            for declared, cls in implemented(function):
-                before = implementations.get(name, Implementation("", frozenset()))
-                classes = before.classes | {ast.unparse(cls).rpartition(".")[2]}
-                implementations[name] = Implementation(ast.unparse(declared).rpartition(".")[2], classes)
+            if chosen := implemented(function):
+                classes = frozenset(_last_part(cls) for _, cls in chosen)
+                implementations[name] = Implementation(_last_part(chosen[0][0]), classes)
     return implementations, makers, made
+
+
+def _last_part(name: ast.expr) -> str:
+    return ast.unparse(name).rpartition(".")[2]
