@@ -33,8 +33,8 @@ from .speed import CORPUS, corpus_for, processor
 FOLDER = Path(__file__).parent
 SIMULATED = "simulated"
 STARTS = {"one topic": "one", "a topic a document": "documents"}
-SAMPLERS = ("sparse", "whole-tables")
-"""Of the models that have them; of others, the default one."""
+WITHOUT_MOVES = {"whole-tables": "sparse", "exchange": "forced"}
+"""What is put beside samplers that move whole topics: the same without those moves."""
 
 SEEDS = (1, 2)
 TOPICS = 100
@@ -101,8 +101,8 @@ def model_of(plan: Plan) -> Any:
 
 def samplers_of(model_id: str) -> list[str]:
     """Samplers of a model to compare."""
-    variants = bnpzoo.get(model_id).kernels
-    return [name for name in SAMPLERS if name in variants] if "whole-tables" in variants else [*variants][:1]
+    default = next(iter(bnpzoo.get(model_id).kernels))
+    return [WITHOUT_MOVES[default], default] if default in WITHOUT_MOVES else [default]
 
 
 def data_of(plan: Plan) -> Data:

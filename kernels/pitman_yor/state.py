@@ -171,8 +171,8 @@ def drop_dish(rng, dishes, restaurants, cell, topic, n_tables):
 
 
 @chosen_by_type(0)
-def rename_dishes(dishes, restaurants, new_name):
-    """Renumber the topics of all dishes."""
+def rename_dishes(dishes, restaurants, first_cell, end, new_name):
+    """Renumber the topics of the dishes of some cells."""
 
 
 @sources.implement(SameWord)
@@ -202,7 +202,7 @@ def _drop_same(rng, dishes, restaurants, cell, topic, n_tables):
 
 
 @rename_dishes.implement(SameWord)
-def _rename_same(dishes, restaurants, new_name):
+def _rename_same(dishes, restaurants, first_cell, end, new_name):
     pass
 
 
@@ -249,8 +249,8 @@ def _drop_associated(rng, dishes, restaurants, cell, topic, n_tables):
 
 
 @rename_dishes.implement(Associations)
-def _rename_associated(dishes, restaurants, new_name):
-    for cell in range(dishes.n_dishes.size):
+def _rename_associated(dishes, restaurants, first_cell, end, new_name):
+    for cell in range(first_cell, end):
         start = restaurants.cell_ptr[cell]
         for j in range(start, start + dishes.n_dishes[cell]):
             dishes.dish_topic[j] = new_name[dishes.dish_topic[j]]

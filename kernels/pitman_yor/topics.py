@@ -64,7 +64,7 @@ def _rename_topics(topics, new_name, n_kept):
         start = restaurants.cell_ptr[cell]
         for j in range(start, start + restaurants.n_listed[cell]):
             restaurants.listed_topic[j] = new_name[restaurants.listed_topic[j]]
-    rename_dishes(topics.dishes, restaurants, new_name)
+    rename_dishes(topics.dishes, restaurants, 0, restaurants.n_listed.size, new_name)
     for row in range(base.n_listed.size):
         first = row // n_words * capacity
         for j in range(base.word_ptr[row], base.word_ptr[row] + base.n_listed[row]):

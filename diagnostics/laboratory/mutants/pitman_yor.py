@@ -236,4 +236,45 @@ MUTANTS: tuple[Mutant, ...] = (
         "S^n_n / S^n_{n-1} as without a discount",
         "forced",
     ),
+    *(
+        _mutant(f"exchange-{name}", "exchange", find, replace, about, "exchange")
+        for name, find, replace, about in (
+            (
+                "own-tables",
+                "        seen[dish[j]] -= 1\n",
+                "        pass\n",
+                "a group's own tables at a base are counted with those of others",
+            ),
+            (
+                "repeated-dishes",
+                "        seen[dish[j]] += 1\n",
+                "        pass\n",
+                "tables of one column do not count for each other",
+            ),
+            (
+                "other-totals",
+                " - restaurants.tables[group, place]\n",
+                "\n",
+                "the normaliser of a base has the group's own tables in it",
+            ),
+            (
+                "without-concentrations",
+                "    out += log_steps(concentration, discount, n_tables - 1)\n",
+                "",
+                "columns fit the concentrations of all topics alike, but for their customers",
+            ),
+            (
+                "stale",
+                "            log_now[j], log_now[k] = at_j, at_k\n",
+                "",
+                "after an exchange the weights before it are compared with",
+            ),
+            (
+                "always",
+                "math.exp(min(0.0, at_j + at_k - log_now[j] - log_now[k]))",
+                "1.0",
+                "every proposal is accepted",
+            ),
+        )
+    ),
 )

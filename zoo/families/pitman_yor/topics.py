@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, get_args, override
 import numpy as np
 from scipy.special import gammaln
 
-from ....kernels.pitman_yor import counts, explicit, topics
+from ....kernels.pitman_yor import counts, explicit, sweeps, topics
 from ....kernels.toolbox.sides import State, Tokens
 from ....kernels.toolbox.stirling import MOST_IN_DOUBLE
 from ...contract import Design, Gamma, Hyperparameter, Latents, Quantities, Room
@@ -330,10 +330,13 @@ class PitmanYor(TopicSide):
             "table indicators; tokens given explicit bases; a token costs as much as there are topics"
         )
         every_topic = "table indicators as in forced; a token costs as much as there are topics"
+        exchange = "table indicators as in forced; topics exchange their numbers within a group"
         return {
-            name: Sampler(about, sparse, scheme=name, token_step="reversible")
-            for name, about in schemes.items()
-        } | {
+            "exchange": Sampler(exchange, _exchange, "forced", "augmented", opens_topics=False),
+            **{
+                name: Sampler(about, sparse, scheme=name, token_step="reversible")
+                for name, about in schemes.items()
+            },
             "dense": Sampler(every_topic, dense, "forced", "reversible"),
             "explicit": Sampler(given_bases, _explicit, "forced", "augmented", opens_topics=False),
         }
@@ -388,6 +391,10 @@ class PitmanYor(TopicSide):
     @override
     def snapshot(self, room: Room, state: State) -> Latents:
         return room(counts).snapshot(state.tokens, state.topics)
+
+
+def _exchange(room: Room) -> Callable[..., bool]:
+    return room(sweeps).sweep
 
 
 def _explicit(room: Room) -> Callable[..., bool]:
