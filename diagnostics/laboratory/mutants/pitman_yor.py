@@ -246,12 +246,6 @@ MUTANTS: tuple[Mutant, ...] = (
                 "a group's own tables at a base are counted with those of others",
             ),
             (
-                "repeated-dishes",
-                "        seen[dish[j]] += 1\n",
-                "        pass\n",
-                "tables of one column do not count for each other",
-            ),
-            (
                 "other-totals",
                 " - restaurants.tables[group, place]\n",
                 "\n",

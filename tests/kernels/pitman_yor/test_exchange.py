@@ -8,6 +8,7 @@ from bnpzoo.diagnostics.laboratory.patched import Change
 from tests.helpers.restaurants import DOCS, MICROS, PLAIN, Micro, Plain, residual, start_of
 
 CHANGE = {m.id.removeprefix("pyp-exchange-"): m.change for m in MUTANTS if m.id.startswith("pyp-exchange-")}
+CHANGE["repeated-dishes"] = Change("pitman_yor/exchange.py", "        seen[dish[j]] += 1\n", "        pass\n")
 CASES = MICROS | {
     "own_bases": MICROS["own_bases"] | {"b": (0.4, 3.0)},
     "three_topics": {"b": (0.4, 1.5, 3.0)},
@@ -58,5 +59,7 @@ def has_moved(topics):
 def test_topics_are_exchanged_where_documents_find_them_equally_likely():
     assert has_moved(passes(PLAIN, changes_prior=False)) == [True, True]
     assert has_moved(passes(PLAIN, changes_prior=True)) == [True, False]
-    heedless = Change("pitman_yor/exchange.py", "prior[row, one] != prior[row, other]", "False")
+    heedless = Change(
+        "pitman_yor/exchange.py", "prior[rows[n_alike], one] == prior[rows[n_alike], other]", "True"
+    )
     assert has_moved(passes(Plain(heedless), changes_prior=True)) == [True, True]
