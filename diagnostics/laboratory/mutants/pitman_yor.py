@@ -2,12 +2,16 @@
 
 from ....zoo.families.hdp.family import HdpFamily
 from ....zoo.families.pitman_yor.topics import PitmanYor
+from ....zoo.models.hpyp import Hpyp
 from ....zoo.models.pyp import Pyp
 from ....zoo.models.tpyp import Tpyp
 from ....zoo.settings import HasSettings
 from ..patched import Change, Mutant
 
 FAMILY = (PitmanYor,)
+SHARED = (Hpyp, Tpyp)
+"""Models whose groups share a base."""
+
 STAYS = "stays = 1.0 if rule == FORCED and t == 1 else (m - t + 1.0) / (m + 1.0)"
 WEIGHTS = "return join * stays, alone * (t + 1.0) / (m + 1.0)"
 
@@ -237,7 +241,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "forced",
     ),
     *(
-        _mutant(f"exchange-{name}", "exchange", find, replace, about, "exchange")
+        _mutant(f"exchange-{name}", "exchange", find, replace, about, "exchange", SHARED)
         for name, find, replace, about in (
             (
                 "own-tables",
@@ -250,18 +254,6 @@ MUTANTS: tuple[Mutant, ...] = (
                 " - restaurants.tables[group, place]\n",
                 "\n",
                 "the normaliser of a base has the group's own tables in it",
-            ),
-            (
-                "without-concentrations",
-                "    out += log_steps(concentration, discount, n_tables - 1)\n",
-                "",
-                "columns fit the concentrations of all topics alike, but for their customers",
-            ),
-            (
-                "stale",
-                "            log_now[j], log_now[k] = at_j, at_k\n",
-                "",
-                "after an exchange the weights before it are compared with",
             ),
             (
                 "always",

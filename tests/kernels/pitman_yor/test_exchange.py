@@ -8,7 +8,14 @@ from bnpzoo.diagnostics.laboratory.patched import Change
 from tests.helpers.restaurants import DOCS, MICROS, PLAIN, Micro, Plain, residual, start_of
 
 CHANGE = {m.id.removeprefix("pyp-exchange-"): m.change for m in MUTANTS if m.id.startswith("pyp-exchange-")}
-CHANGE["repeated-dishes"] = Change("pitman_yor/exchange.py", "        seen[dish[j]] += 1\n", "        pass\n")
+EXCHANGE = "pitman_yor/exchange.py"
+CHANGE |= {  # no rung sees these at a modest budget: b moves at once, and the corpora have two topics
+    "without-concentrations": Change(
+        EXCHANGE, "out += log_steps(concentration, discount, n_tables - 1)", "pass"
+    ),
+    "repeated-dishes": Change(EXCHANGE, "        seen[dish[j]] += 1\n", "        pass\n"),
+    "stale-weights": Change(EXCHANGE, "            log_now[j], log_now[k] = at_j, at_k\n", ""),
+}
 CASES = MICROS | {
     "own_bases": MICROS["own_bases"] | {"b": (0.4, 3.0)},
     "three_topics": {"b": (0.4, 1.5, 3.0)},
