@@ -307,6 +307,17 @@ def test_room_does_not_matter(variant):
         assert np.array_equal(after[1][name], value), name
 
 
+@pytest.mark.parametrize(
+    ("lengths", "weight"),
+    [("task", [[2, 2, 1], [1, 1, 1]]), ("document", [[1, 1, 0.5], [0.5, 0.5, 0.5]])],
+)
+def test_weights_at_a_start_have_documents_of_the_expected_length(lengths, weight):
+    model, rng = get("sparse_transfer", **HYPER, lengths=lengths), np.random.default_rng(0)
+    latents = model.start_at(np.array([0, 1, 0, 2, 1, 1, 0, 2]), MICRO, rng)
+    np.testing.assert_allclose(np.exp(latents["log_weight"]), weight)
+    np.testing.assert_allclose(latents["shape"], np.mean(weight, axis=0))
+
+
 def test_a_task_without_documents_follows_its_prior():
     model = get("sparse_transfer", **HYPER, lengths="document")
     corpus = Corpus([0, 1, 1], [0, 2, 3], n_words=2, group=[0, 0], group_names=["a", "b"])

@@ -28,6 +28,8 @@ def test_shapes_that_underflow_have_a_share_and_zero_has_none():
     assert drawn[1] == 0.0
     assert sorted(drawn) == [0.0, 0.0, 1.0]
     assert draw_dirichlet(np.array([0.0, 1e-3]), np.random.default_rng(0)).tolist() == [0.0, 1.0]
+    beside_others = draw_dirichlet(np.array([[1e-320, 1e-310], [5.0, 5.0]]), np.random.default_rng(0))
+    assert beside_others.sum(axis=1) == pytest.approx(1.0)
 
 
 class AlmostOne:
