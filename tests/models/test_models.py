@@ -41,6 +41,15 @@ MICRO = Corpus(
 EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
 """Values in place of those of the settings, at which a hyperparameter is what it seldom is."""
 
+NOT_EXACT = {
+    "dmr": {"optimised"},
+    "pfa": {"mallet"},
+    "gbn": {"pruned"},
+    "sparse_transfer": {"published"},
+    "focused": {"taylor"},
+    "was": {"past_only", "as_if_last"},
+}
+
 LENGTHS_ARE_DATA = {
     "sparse_transfer", "focused", "icd", "pfa", "pfa with pitman-yor topics",
     "pfa with belief-network topics", "pfa of three topics", "bgg", "bgg with belief-network topics",
@@ -153,6 +162,12 @@ def test_card_names_the_model(which):
     assert card in list_models()
     assert card.equations
     assert card.citation
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_samplers_that_are_not_exact_say_so(model_id):
+    found = {name for name, kernel in get(model_id).kernels.items() if not kernel.exact}
+    assert found == NOT_EXACT.get(model_id, set())
 
 
 @every_model
