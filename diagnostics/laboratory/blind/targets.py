@@ -366,10 +366,12 @@ def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str
 
 
 def _names(test: Path, model_id: str = "") -> Callable[[Mutation], bool]:
-    """Whether a test names the module that is changed; that of a model also by the model's id."""
+    """Whether a test names the module that is changed, of a model also by its id, or is of its folder."""
     text = test.read_text(encoding="utf-8")
     named = _imported(text) | ({f"zoo.models.{model_id}"} if f'"{model_id}"' in text else set())
-    return lambda mutation: _module(mutation) in named
+    folder = test.parent.relative_to(PACKAGE / "tests")
+    of_folder = len(folder.parts) > 1  # a family's, or a toolbox; a whole room is too much
+    return lambda mutation: _module(mutation) in named or (of_folder and Path(mutation.file).parent == folder)
 
 
 def _module(mutation: Mutation) -> str:

@@ -220,6 +220,14 @@ def test_changes_of_a_model_are_put_before_tests_that_name_it_by_its_id():
     assert any(t.name.endswith("buffet/test_generator.py") and t.sees(own) for t in target.trials())
 
 
+def test_changes_of_a_family_are_put_before_the_tests_of_its_folder():
+    target = PackageModel("hdsp")
+    answers = next(site[0] for site in target.sites if site[0].file == "zoo/families/scaling/missing.py")
+    seen = {trial.name for trial in target.trials() if trial.sees(answers)}
+    assert "tests/zoo/families/scaling/test_missing.py" in seen
+    assert not any(name.startswith("tests/zoo/families/hdp") for name in seen)
+
+
 def test_names_of_failed_tests_may_have_spaces():
     said = ["FAILED a.py::test[lda with an alpha - AssertionError: x - y", "FAILED a.py::test[b]", "1 failed"]
     assert failed_tests(said) == ["a.py::test[lda with an alpha", "a.py::test[b]"]

@@ -1,4 +1,4 @@
-"""Parameters of the law of log scales against numerical integrals, and with a mistake."""
+"""Laws of log scales against SciPy; their parameters against numerical integrals, and with a mistake."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,9 @@ from bnpzoo.diagnostics.laboratory.mutants.scaling import MUTANTS
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.kernels.scaling import law
 from bnpzoo.kernels.scaling.state import LOG_INVERSE_GAMMA, NORMAL
+from bnpzoo.zoo.families.scaling.laws import LogInverseGamma, Normal
 from scipy.special import gammaln
+from scipy.stats import invgamma, kstest, norm
 
 TOLERANCE = 5.0
 """Standard errors: with the normal law, a false alarm in any of 16 comparisons has probability 9e-6."""
@@ -23,6 +25,31 @@ CASES = {
     "rate": (LOG_INVERSE_GAMMA, [1.7, 1.0], [[0.0, 0.0], [4.0, 5.0]]),
     "variance": (NORMAL, [1.0, 0.0], [[4.0, 3.0], [0.0, 0.0]]),
 }
+
+LAWS = {
+    "inverse gamma": (LogInverseGamma(1.7, 0.6), invgamma(1.7, scale=0.6), np.exp),
+    "normal": (Normal(0.4), norm(scale=np.sqrt(0.4)), lambda x: x),
+}
+FALSE_ALARM_RATE = 1e-5
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_density_slopes_and_draws_are_of_the_law(name):
+    law_of_log, law_of_value, value = LAWS[name]
+    x, step = np.array([[-0.8, 0.1], [0.7, 1.9]]), 1e-4
+
+    def log_density(x):
+        jacobian = x if value is np.exp else np.zeros_like(x)
+        return law_of_value.logpdf(value(x)) + jacobian
+
+    assert law_of_log.log_density(x) == pytest.approx(np.sum(log_density(x)), rel=1e-12)
+    first, second = law_of_log.slopes(x)
+    up, down = log_density(x + step), log_density(x - step)
+    np.testing.assert_allclose(first, (up - down) / (2.0 * step), rtol=1e-6)
+    np.testing.assert_allclose(second, -(up - 2.0 * log_density(x) + down) / step**2, rtol=1e-5)
+    drawn = value(law_of_log.draw(np.random.default_rng(0), (40, 50)).ravel())
+    assert kstest(drawn, law_of_value.cdf).pvalue > FALSE_ALARM_RATE
+    assert kstest(1.3 * drawn, law_of_value.cdf).pvalue < FALSE_ALARM_RATE
 
 
 def exact(kind, now, priors):

@@ -172,6 +172,15 @@ def test_printed_updates_lower_it(name, part, printed):
     assert after < before - 0.1
 
 
+@pytest.mark.parametrize(("name", "printed"), [("hdsp", documents_48), ("whdsp", documents_37)])
+def test_printed_updates_of_documents_are_wrong_in_the_rate_alone(name, printed):
+    run = iteration(name)
+    q = run.q if name == "hdsp" else run.q._replace(scales=Points(0.5 * np.ones_like(run.q.scales.at)))
+    found, corrected = printed(q, run.problem), CORRECTED["documents"](q, run.problem)
+    np.testing.assert_allclose(found.shape, corrected.shape, rtol=1e-12)
+    assert np.abs(found.rate / corrected.rate - 1.0).max() > 0.01
+
+
 def test_a_rate_that_equation_37_makes_negative_is_named():
     run = iteration("whdsp")
     strong = run.q._replace(scales=Points(20.0 * np.ones_like(run.q.scales.at)))
