@@ -319,7 +319,7 @@ class PackageModel(Target):
         return hashlib.sha256("\n".join([*told, *self.shared()]).encode()).hexdigest()[:16]
 
     def trials(self) -> list[Trial]:
-        """Rungs of all variants, and tests: those that name the module, and those of the model."""
+        """Rungs of all variants, and tests: those that name the module, of its folder, and of the model."""
         rungs = []
         for own in RUNGS:
             cases = sorted((c for c in self.cases if c.rung in own), key=lambda case: own.index(case.rung))
@@ -334,7 +334,7 @@ class PackageModel(Target):
         return rungs + self._tests()
 
     def _tests(self) -> list[Trial]:
-        """Return tests of the model, of its references, and those that name the module that is changed."""
+        """Return tests of the model and of its references, and what `_names` finds for a change."""
         folder = PACKAGE / "tests"
         own = self.cases[0].model
         topics = self.cases[0].topics

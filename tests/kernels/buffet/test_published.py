@@ -13,7 +13,7 @@ HYPER = {"alpha": 1.5, "epsilon": 0.6, "eta": 0.3, "a1": 2.0, "a2": 0.5}
 CORPUS = Corpus([0, 1, 2, 1, 1, 0, 2], [0, 4, 5, 7], n_words=3, group=[0, 0, 1])
 Z = np.array([0, 1, 0, 0, 1, 2, 2])  # the first task has no token of topic 2
 WEIGHT, SHAPE, STICK = np.array([1.7, 0.4]), np.array([1.1, 0.6, 2.5]), np.array([0.5, 0.2, 0.3])
-TOKEN, WORD, OTHERS_IN_DOCUMENT = 2, 2, 3
+TOKEN, OTHERS_IN_DOCUMENT = 2, 3
 
 
 def weights_of_the_sampler(*changes):

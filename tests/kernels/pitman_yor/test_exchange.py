@@ -46,6 +46,10 @@ def test_wrong_exchanges_do_not(mutant):
     assert max(largest_residual(CASES[case], CHANGE[mutant]) for case in WITH_CONCENTRATIONS) > 1e-4
 
 
+def test_concentrations_count_where_bases_are_not_shared():
+    assert largest_residual(CASES["own_bases"], CHANGE["without-concentrations"]) > 1e-4
+
+
 def passes(tools, changes_prior):
     """Topics of the tokens of each group after each of some passes."""
     micro, rng = Micro(**DOCS), np.random.default_rng(0)
@@ -66,7 +70,5 @@ def has_moved(topics):
 def test_topics_are_exchanged_where_documents_find_them_equally_likely():
     assert has_moved(passes(PLAIN, changes_prior=False)) == [True, True]
     assert has_moved(passes(PLAIN, changes_prior=True)) == [True, False]
-    heedless = Change(
-        "pitman_yor/exchange.py", "prior[rows[n_alike], one] == prior[rows[n_alike], other]", "True"
-    )
+    heedless = Change(EXCHANGE, "prior[rows[n_alike], one] == prior[rows[n_alike], other]", "True")
     assert has_moved(passes(Plain(heedless), changes_prior=True)) == [True, True]
