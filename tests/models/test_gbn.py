@@ -8,6 +8,7 @@ from bnpzoo import Corpus
 from bnpzoo.diagnostics.laboratory.ladder import Case, climb
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
+from bnpzoo.kernels.poisson.pruned import normalise
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.poisson import layered
 from bnpzoo.zoo.families.poisson.lengths import log_lengths
@@ -107,6 +108,12 @@ def test_what_is_pruned_never_comes_back(n_layers):
     assert np.all(gone.sum(axis=1) > 0)
     assert np.all(gone.sum(axis=1) < 8)
     assert np.array_equal(gone[-1], latents["r"] == 0.0)
+
+
+def test_a_link_of_which_nothing_is_left_is_spread_over_what_is_kept():
+    links = np.array([[0.0, 0.0, 0.0], [0.2, 0.6, 0.0], [0.0, 0.0, 0.3]])
+    normalise(links, np.array([True, True, False]))
+    np.testing.assert_allclose(links, [[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [0.0, 0.0, 1.0]], rtol=1e-15)
 
 
 def test_pruning_has_another_law_than_the_posterior():

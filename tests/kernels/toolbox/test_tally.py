@@ -47,3 +47,7 @@ def test_recount():
     histogram = counts_of_counts(counts)
     assert histogram[0] == 0
     assert np.array_equal(histogram[1:], np.bincount(dense.ravel())[1:])
+
+
+def test_without_tokens_none_is_counted():
+    assert counts_of_counts(recount(np.zeros(0, np.int64), np.zeros(0, np.int64), 3, 2)).tolist() == [0]
