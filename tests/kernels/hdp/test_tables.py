@@ -4,6 +4,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from bnpzoo import Corpus
 from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
@@ -210,6 +211,25 @@ def test_once_tables_have_moved_only_tokens_are_left(roomy):
     check(state)
     assert_array_equal(state.tokens.topic, plain.tokens.topic)
     assert_array_equal(state.documents.rest, plain.documents.rest)
+
+
+def test_a_sweep_goes_on_at_the_document_where_it_stopped():
+    """Its tables have moved already."""
+    ends = []
+    for go_on in (sweeps.sweep, sparse_sweep):
+        state, rng = growing_state(roomy=True), np.random.default_rng(9)
+        assert sparse_sweep(rng, state)
+        state.scratch.next_document[0] = 7
+        assert go_on(rng, state)
+        ends.append(state.tokens.topic)
+    assert_array_equal(*ends)
+
+
+def test_no_token_is_asked_for_where_there_is_none():
+    empty, model = Corpus([], [0, 0, 0], n_words=3), get("hdp").set_to("fixed")
+    room, rng = load_room(PLAIN_PYTHON), np.random.default_rng(0)
+    kernel = model.kernels_in(room)["whole-tables"]
+    assert room(sweeps).sweep(rng, kernel.load(model.initial_latents(empty, rng), empty, model))
 
 
 @pytest.mark.parametrize("seated", [True, False])
