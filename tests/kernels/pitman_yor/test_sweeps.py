@@ -158,6 +158,16 @@ def test_any_tokens_of_a_word_head_its_tables(seeds_change):
     assert (2.0 * stats.norm.sf(abs(score) / np.sqrt(variance)) > FALSE_ALARM_RATE) == seeds_change
 
 
+def test_each_seed_names_heads_of_its_own():
+    """All digits of it count."""
+    state, named = random_state(True, n_words=1, n_topics=1, lengths=(40,)), set()
+    sparse_sweep(np.random.default_rng(0), state)
+    for digit in range(8):
+        state.topics.heads_seed[0] = 0.5 + digit * 2.0**-53
+        named.add(tuple(snapshot(state.tokens, state.topics)["association"]))
+    assert len(named) == 8
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("same_word", [True, False])
 @pytest.mark.parametrize(("module", "name"), [(sweeps, "sparse_sweep"), (explicit, "explicit_sweep")])

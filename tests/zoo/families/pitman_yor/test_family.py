@@ -136,6 +136,16 @@ def test_frozen_topics_are_distributions_of_each_group():
     np.testing.assert_array_equal(frozen.prior, np.full((2, 2), 0.5))
 
 
+def test_a_new_word_is_what_words_of_an_even_base_become():
+    model, hyper = fixed("tpyp")
+    latents = next(states(model, A, hyper))
+    even = np.full(3, 1.0 / 3.0)
+    for words in ([0, 1, 2], [2], [1, 0]):
+        found = model.new_word_probabilities(latents, A, np.array(words))
+        expected = [(A.associations.matrix(g).toarray() @ even)[words] for g in range(2)]
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
 def frequencies(draw, n):
     """How often each (topics, words, associations) comes up."""
     drawn = (draw() for _ in range(n))
