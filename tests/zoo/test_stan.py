@@ -102,15 +102,15 @@ def text_of(model):
     return stan.program_text(model.reference.stan_program, model.reference.stan_includes)
 
 
-UNLIKE = {"hpyp": {"b": -0.2}, "pfa": {"length_shape": 0.4}, "gbn": {"length_shape": 0.4}}
-"""Values where all are fixed, so that each form of a density is met."""
+WHERE_FIXED = {"hpyp": {"b": -0.2}, "pfa": {"length_shape": 0.4}, "gbn": {"length_shape": 0.4}}
+"""Values, by model, that the settings `fixed` do not have: with them each branch of a density is met."""
 
 
 def model_of(name, purpose):
     """Model with a value or a prior of its own for each hyperparameter, so that no two can be swapped."""
     model = make(name).set_to(purpose)
     if purpose == "fixed":
-        return model.replaced(**UNLIKE.get(name.partition("/")[0], {}))
+        return model.replaced(**WHERE_FIXED.get(name.partition("/")[0], {}))
     priors = model.hyperparameters().items()
     return model.replaced(
         **{key: type(prior)(1.5 + 0.1 * i, 2.0 - 0.1 * i) for i, (key, prior) in enumerate(priors)}
