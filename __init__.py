@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .zoo.families.pitman_yor.topics import PitmanYor
     from .zoo.families.topics import Dirichlet
     from .zoo.formats import read_corpus, write_corpus
-    from .zoo.inference import load, sample, save
+    from .zoo.inference import grow, load, sample, save
     from .zoo.models import get, list_models
     from .zoo.priors import Beta, Gamma
 
@@ -27,6 +27,7 @@ _HOME = {
     "Seeded": ".zoo.families.lda.seeded",
     "compare": ".diagnostics.compare",
     "get": ".zoo.models",
+    "grow": ".zoo.inference",
     "list_models": ".zoo.models",
     "load": ".zoo.inference",
     "read_corpus": ".zoo.formats",
@@ -46,6 +47,7 @@ __all__ = [
     "__version__",
     "compare",
     "get",
+    "grow",
     "list_models",
     "load",
     "read_corpus",

@@ -16,6 +16,7 @@ from .inputs import (
     Delimiter,
     Encoding,
     Groups,
+    Grow,
     Json,
     MaxDf,
     MaxFeatures,
@@ -93,6 +94,7 @@ def fit(
         int | None, typer.Option(min=2, help="Most topics that numpyro, stan and vi may use.")
     ] = None,
     start: Start = None,
+    parts: Grow = None,
     until: Until = None,
     within: Within = None,
     seed: Seed = 0,
@@ -147,7 +149,9 @@ def fit(
         ClusterError,
         check,
         check_address,
+        check_growth,
         expected_size,
+        grow,
         held_signals,
         sample,
         stream,
@@ -169,6 +173,10 @@ def fit(
         model, corpus, backend, variant=variant, truncation=truncation, start=start, until=until,
         within=seconds, checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
+    if parts is not None:
+        if backend != "kernel":
+            raise ValueError(f"--grow: expected a kernel; backend {backend!r} takes no start")
+        check_growth(model, corpus, parts)
     if out_file is not None and out_file.suffix not in (".nc", ".zarr"):
         raise ValueError(f"--out {out_file}: expected a name that ends in .nc or .zarr")
     streamed = out_file if out_file is not None and out_file.suffix == ".zarr" else None
@@ -182,19 +190,21 @@ def fit(
         check_writable(out_file, expected_size(corpus, chains, draws))
     announce(model, corpus)
     # new documents are to be split as these were
-    notes = {"text_options": json.dumps(asdict(options))} if is_text(corpus_file) else {}
+    notes: dict[str, Any] = {"text_options": json.dumps(asdict(options))} if is_text(corpus_file) else {}
     if out_file is None:
         say("The draws will not be kept, only their summary printed: there is no --out.", "yellow", err)
-    run: dict[str, Any] = {
-        "variant": variant, "chains": chains, "tune": tune, "draws": draws, "thin": thin, "keep": keep,
-        "seed": seed,
-        "start": start, "progress": True, "checkpoint": checkpoint, "resume": resume,
-        "cluster": dask,
+    burn_in: dict[str, Any] = {
+        "variant": variant, "chains": chains, "seed": seed, "start": start, "progress": True,
+        "checkpoint": checkpoint, "resume": resume, "cluster": dask,
     }  # fmt: skip
+    run: dict[str, Any] = burn_in | {"tune": tune, "draws": draws, "thin": thin, "keep": keep}
     how_on = "" if checkpoint is None else f"; --resume goes on from {checkpoint}"
     tree = None
     with held_signals(), threads_a_sweep(threads):
         try:
+            if parts is not None:
+                run["start"] = grow(model, corpus, parts, sweeps=max(tune, 1), **burn_in)
+                notes |= {"grow": parts, "start": run["start"].attrs["start"]}
             if streamed is not None:
                 stream(streamed, model, corpus, **run, notes=notes)
                 say(f"Wrote {streamed}", console=err)

@@ -88,6 +88,17 @@ Start = Annotated[
         show_default=False,
     ),
 ]
+Grow = Annotated[
+    int | None,
+    typer.Option(
+        "--grow",
+        metavar="PARTS",
+        help="Burn in on one in PARTS of the documents first, such as 16, then on twice as many, and so on: "
+        "a better start where documents are long. Takes as much work as --tune sweeps, before --within "
+        "begins.",
+        show_default=False,
+    ),
+]
 Until = Annotated[
     float | None,
     typer.Option(

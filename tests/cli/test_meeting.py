@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from bnpzoo.cli.inputs import seconds_of
 from bnpzoo.zoo.inference import load
@@ -34,9 +35,29 @@ def test_fit_goes_on_until_chains_have_met(run, corpus_file, tmp_path):
     assert again.exit_code == 0, again.output
 
 
+@pytest.mark.parametrize("out", ["fit.nc", "fit.zarr"])
+def test_fit_grows(run, corpus_file, tmp_path, out):
+    place, chains = tmp_path / out, tmp_path / "chains"
+    options = ("--chains", 2, "--tune", 4, "--draws", 3, "--start", "one", "--seed", 2)
+    result = run("fit", "hdp", corpus_file, *options, "--grow", 2, "--out", place, "--checkpoint", chains)
+    assert result.exit_code == 0, result.output
+    assert "1/2 of the documents" in result.stderr
+    fit = load(place)
+    assert fit.attrs["grow"] == 2
+    assert fit.attrs["start"] == "one"
+    assert (chains / "1-in-2").is_dir()
+    plain = tmp_path / "plain.nc"
+    assert run("fit", "hdp", corpus_file, *options, "--out", plain).exit_code == 0
+    assert not np.array_equal(
+        fit["posterior"]["log_joint"].values, load(plain)["posterior"]["log_joint"].values
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("--grow", 99), "grow: expected 2 to 8, the documents with tokens, found 99"),
+        (("--grow", 2, "--backend", "numpyro", "--truncation", 3), "--grow: expected a kernel"),
         (("--within", "soon"), "--within soon: expected a time such as 90s, 10m or 2h"),
         (("--until", "0.9"), "until: expected a number above 1, found 0.9"),
         (("--start", "two"), "start: expected seated, one, documents, random:K or the file of a fit"),

@@ -4,6 +4,7 @@ from .backends import BACKENDS
 from .checkpoint import CheckpointError
 from .cluster import ClusterError, check_address, cluster_at
 from .fits import expected_size, load, rescue, save
+from .growth import check_growth, grow
 from .interrupt import held_signals
 from .results import ResultsError, corpus_of, latents_of, model_of
 from .sampling import check, sample
@@ -16,9 +17,11 @@ __all__ = [
     "ResultsError",
     "check",
     "check_address",
+    "check_growth",
     "cluster_at",
     "corpus_of",
     "expected_size",
+    "grow",
     "held_signals",
     "latents_of",
     "load",

@@ -39,6 +39,12 @@ def compiling(progress: bool | Report) -> AbstractContextManager[object]:
     return Console(stderr=True).status("compiling the sampler, unless that was done before")
 
 
+def told(progress: bool | Report, text: str) -> None:
+    """Say something on the terminal, where bars are shown."""
+    if progress is True:
+        Console(stderr=True, highlight=False).print(text, markup=False)
+
+
 @contextmanager
 def bars(chains: int, console: Console | None = None) -> Iterator[Report]:
     """Draw one bar a chain on the terminal, on standard error by default."""

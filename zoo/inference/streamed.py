@@ -119,7 +119,7 @@ def stream(
     progress: bool | Report = False,
     checkpoint: str | Path | None = None,
     resume: bool = False,
-    notes: Mapping[str, str] | None = None,
+    notes: Mapping[str, Any] | None = None,
     cluster: "str | Client | None" = None,
 ) -> bool:
     """Draw as `sample` does by a kernel, the same draws to the last bit, into a new folder of Zarr.
@@ -133,7 +133,7 @@ def stream(
     checkpoint : path, optional
         Folder that chains are saved to every half minute, at the end and on Ctrl-C; draws are there as well
         until the run ends. What was drawn after the last checkpoint of a killed run is drawn again.
-    notes : mapping of str to str, optional
+    notes : mapping of str to str or int, optional
         Further attributes of the root.
     cluster : str or distributed.Client, optional
         Of Dask, as for `sample`.

@@ -1,0 +1,114 @@
+"""Burn-in on a corpus that grows: first few of its documents, then twice as many, and so on.
+
+A sweep of few documents takes little time, and what is slow about a start, such as a topic of common words
+that nearly all tokens have, is over after as many sweeps of few documents as of many.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from ..contract import Model
+from ..corpus import Corpus
+from .interrupt import stopped
+from .progress import Report, told
+from .sampling import sample
+from .starts import Start
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def grow(
+    model: Model,
+    corpus: Corpus,
+    parts: int = 16,
+    *,
+    sweeps: int = 500,
+    variant: str | None = None,
+    chains: int = 4,
+    seed: int = 0,
+    start: Start | Sequence[Start] | None = None,
+    workers: int | None = None,
+    cluster: "str | Client | None" = None,
+    progress: bool | Report = False,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+) -> xr.DataTree:
+    """Fit ever larger parts of a corpus, each from where the one before it ended: a start for the whole.
+
+    Parameters
+    ----------
+    model : Model
+        One whose chains can start at given topics.
+    corpus : Corpus
+    parts : int
+        The first part is one in so many documents, at random; each has twice as many as the one before it,
+        and the last one is not the whole.
+    sweeps : int
+        The work in all: as many tokens as so many sweeps of the whole have, the same number in each part.
+    variant, chains, seed, start, workers, cluster, progress, resume
+        As for `sample`; `start` is that of the first part.
+    checkpoint : path, optional
+        Folder in which the chains of each part are saved, in a folder of their own.
+
+    Returns
+    -------
+    xarray.DataTree
+        The fit of the last part, one draw a chain, for ``sample(…, start=…)``; its attribute ``start`` is
+        that of the first part.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C or SIGTERM.
+    ValueError
+        `parts` is below 2 or more than there are documents with tokens, or `sweeps` below 1; or as `sample`
+        does.
+    """
+    check_growth(model, corpus, parts)
+    if sweeps < 1:
+        raise ValueError(f"sweeps: expected at least 1, found {sweeps}")
+    filled = np.flatnonzero(corpus.doc_lengths)
+    shuffled = np.random.default_rng([seed, parts]).permutation(filled)
+    shares = _shares(parts)
+    fit, starts = None, ""
+    for share in shares:
+        part = corpus.take(np.sort(shuffled[: round(filled.size * share)]))
+        n_sweeps = max(1, round(sweeps * corpus.n_tokens / (len(shares) * part.n_tokens)))
+        told(progress, f"{share} of the documents: {part.n_tokens:,} tokens, {n_sweeps:,} sweeps")
+        place = None if checkpoint is None else Path(checkpoint) / f"{share.numerator}-in-{share.denominator}"
+        try:
+            fit = sample(
+                model, part, variant=variant, chains=chains, tune=0, draws=1, thin=n_sweeps, keep=1,
+                seed=_seed_of(seed, share), start=start if fit is None else fit, workers=workers,
+                cluster=cluster, progress=progress, checkpoint=place, resume=resume, partial=False,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            raise stopped(checkpoint, has_draws=False) from None
+        starts = starts or fit.attrs["start"]
+    assert fit is not None
+    fit.attrs["start"] = starts
+    return fit
+
+
+def check_growth(model: Model, corpus: Corpus, parts: int) -> None:
+    """Raise the ValueError with which `grow` would refuse these arguments, without sampling."""
+    n_filled = np.count_nonzero(corpus.doc_lengths)
+    if not 2 <= parts <= n_filled:
+        raise ValueError(f"grow: expected 2 to {n_filled:,}, the documents with tokens, found {parts}")
+    model.check_start()
+
+
+def _shares(parts: int) -> list[Fraction]:
+    """Shares of the documents: one in `parts`, then twice as many, below all."""
+    return [Fraction(1 << j, parts) for j in range((parts - 1).bit_length())]
+
+
+def _seed_of(seed: int, share: Fraction) -> int:
+    """Seed of a part, so that its chains do not see the random numbers of another part's."""
+    return int(np.random.SeedSequence([seed, share.numerator, share.denominator]).generate_state(1)[0])
