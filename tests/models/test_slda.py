@@ -22,7 +22,7 @@ from bnpzoo.zoo.families.responses.responses import (
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.slda import Slda
 from responses import OF_RATED, PRECISIONS, RATED, log_density_of_rated, run, two_kinds
-from samplers import on_rung, rung_that_sees
+from samplers import as_plain_python, on_rung, rung_that_sees
 from scipy import integrate, sparse, stats
 
 FALSE_ALARM_RATE = 1e-5
@@ -204,6 +204,24 @@ def test_it_is_calibrated_where_responses_are_missing(variant):
         ModelSubject(model, design, variant), samples=500, transitions=5, false_alarm_rate=FALSE_ALARM_RATE
     )
     assert verdict.passed, verdict
+
+
+@as_plain_python
+@pytest.mark.parametrize(
+    ("model_id", "variant"), [(name, v) for name in ("slda", "medlda", "shdp") for v in get(name).kernels]
+)
+def test_documents_without_responses_are_swept(model_id, variant):
+    kind = np.array(["", "b", "", "a", ""])
+    corpus = Corpus([0, 1, 1, 2, 0, 0, 2, 1], [0, 3, 5, 5, 6, 8], n_words=3, covariates={"kind": kind})
+    model, rng = get(model_id, response="kind"), np.random.default_rng(0)
+    kernel = model.kernel(variant)
+    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
+    seen = set()
+    for _ in range(100):
+        state = kernel.step(rng, state)
+        kernel.check(state)
+        seen.add(tuple(kernel.snapshot(state)["z"][:3]))
+    assert len(seen) > 1
 
 
 def test_separable_responses_leave_coefficients_finite():
