@@ -2,13 +2,15 @@
 
     python -m benchmarks.mixing simulated:20 web_snippets:40
     python -m benchmarks.mixing web_snippets:60 --models mt_hdp focused hpyp --to siblings.md
+    python -m benchmarks.mixing movie_reviews:300 --samplers sparse whole-tables whole-tables:16
 
 Of each sampler of a model there are four chains, two from one topic and two from a topic a document, as far
 as it has so many, each of so many CPU-seconds; what they say is taken from the second half of these. On real
 corpora hyperparameters are sampled under their default priors, unless ``--set`` says else; groups are the
 classes, where a corpus has no others. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000
-tokens, hyperparameters fixed at those that made them. Prints tables and writes them to
-``benchmarks/mixing.md``.
+tokens, hyperparameters fixed at those that made them. A sampler with a number, such as ``whole-tables:16``,
+burns in on one in so many documents first, as `bnpzoo.grow` does, in the time of the chain. Prints tables
+and writes them to ``benchmarks/mixing.md``.
 """
 
 import argparse
@@ -25,7 +27,7 @@ from bnpzoo.cli.inputs import parse_settings
 from bnpzoo.diagnostics.heldout.scores import document_completion
 from bnpzoo.zoo.contract import Design, Probes
 from bnpzoo.zoo.inference.convergence import LOCAL, ess, rhat
-from bnpzoo.zoo.inference.starts import MOST_TOPICS, starting_points
+from bnpzoo.zoo.inference.starts import MOST_TOPICS, StartingPoint, starting_points
 from joblib import Parallel, delayed
 
 from .speed import CORPUS, corpus_for, processor
@@ -66,12 +68,16 @@ type Lines = list[Line]
 
 
 class Plan(NamedTuple):
-    """What is run: a corpus, a model, settings of it as ``bnpzoo fit`` takes them, and a sampler."""
+    """What is run: a corpus, a model, settings of it as ``bnpzoo fit`` takes them, and a sampler.
+
+    With one in how many documents its burn-in begins; 1 where it does not grow.
+    """
 
     corpus: str
     model: str
     settings: tuple[str, ...]
     sampler: str
+    parts: int = 1
 
 
 class Data(NamedTuple):
@@ -123,22 +129,35 @@ def data_of(plan: Plan) -> Data:
 def run(plan: Plan, start: str, seed: int, budget: float) -> Chain:
     """One chain of `budget` CPU-seconds, without those for compiling and for looking at it."""
     data = data_of(plan)
-    run_on(Data(data.model, data.corpus.take([0, 1]), None), plan.sampler, "one", 1, 0.1)  # compiles
-    return run_on(data, plan.sampler, start, seed, budget)
+    small = Data(data.model, data.corpus.take([0, 1]), None)
+    run_on(small, plan._replace(parts=1), "one", 1, 0.1)  # compiles
+    return run_on(data, plan, start, seed, budget)
 
 
-def run_on(data: Data, sampler: str, start: str, seed: int, budget: float) -> Chain:
+def starting_point(data: Data, plan: Plan, start: str, seed: int) -> tuple[StartingPoint, float]:
+    """Where the sweeps of all documents start, and the CPU-seconds that it took to get there."""
+    model, corpus, _ = data
+    if plan.parts == 1:
+        return starting_points(start, model, corpus)[0], 0.0
+    begin = time.process_time()
+    fit = bnpzoo.grow(
+        model, corpus, plan.parts, variant=plan.sampler, chains=1, seed=seed, start=start, workers=1
+    )
+    return starting_points(fit, model, corpus)[0], time.process_time() - begin
+
+
+def run_on(data: Data, plan: Plan, start: str, seed: int, budget: float) -> Chain:
     """See `run`."""
     model, corpus, held_out = data
-    rng, kernel = np.random.default_rng(seed), model.kernel(sampler)
-    (point,) = starting_points(start, model, corpus)
+    rng, kernel = np.random.default_rng(seed), model.kernel(plan.sampler)
+    point, spent = starting_point(data, plan, start, seed)
     state = kernel.load(point.latents(rng, 0), corpus, model)
-    spent, sweeps, seconds, found, draws = 0.0, 0, [], [], []
+    sweeps, seconds, found, draws = 0, [], [], []
     while spent < budget:
         begin = time.thread_time()
         state = kernel.step(rng, state)
         spent, sweeps = spent + time.thread_time() - begin, sweeps + 1
-        if spent >= len(seconds) * budget / LOOKS:
+        if not seconds or spent >= seconds[-1] + budget / LOOKS:
             now = model.quantities(kernel.snapshot(state), corpus, NOWHERE, kernel.counted(state))
             found.append({key: float(x) for key, x in now.items() if key not in LOCAL and np.ndim(x) == 0})
             seconds.append(spent)
@@ -198,7 +217,8 @@ def rows(plan: Plan, budget: float, jobs: int) -> tuple[Lines, Line]:
     starts = list(product(STARTS.items(), SEEDS))
     tasks = (delayed(run)(plan, start, seed, budget) for (_, start), seed in starts)
     chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
-    name = (plan.corpus, ", ".join([plan.model, *plan.settings]), plan.sampler)
+    sampler = plan.sampler if plan.parts == 1 else f"{plan.sampler}, grown from 1/{plan.parts}"
+    name = (plan.corpus, ", ".join([plan.model, *plan.settings]), sampler)
     lines = []
     for ((title, _), _), chain in zip(starts, chains, strict=True):
         topics, log_joint = (
@@ -230,7 +250,7 @@ Written by `{("python -m benchmarks.mixing " + told).strip()}` on {date.today()}
 
 Four chains a sampler, two from one topic and two from a topic a document (of {MOST_TOPICS:,} at most, and on
 real text {TOPICS} where their number is fixed), each of so many CPU-seconds. What is said of them is of the
-second half of these.
+second half of these. Sweeps are of the whole corpus.
 
 The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity. Chains have met
 when R-hat of the second half so far stays at {MET} and below, looked at {CHECKS} times. ESS, of all chains
@@ -252,7 +272,9 @@ def main() -> None:
         "corpora", nargs="*", default=[f"{SIMULATED}:20", f"{CORPUS.stem}:40"], metavar="NAME:SECONDS"
     )
     parser.add_argument("--models", nargs="+", default=["hdp"], metavar="MODEL")
-    parser.add_argument("--samplers", nargs="+", help="those to compare, of every model", metavar="SAMPLER")
+    parser.add_argument(
+        "--samplers", nargs="+", help="those to compare, of every model", metavar="SAMPLER[:PARTS]"
+    )
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", dest="settings")
     parser.add_argument("--jobs", type=int, default=1, help="chains at once")
     parser.add_argument("--to", default="mixing.md", metavar="FILE", help="in benchmarks/")
@@ -261,7 +283,8 @@ def main() -> None:
     for word, model in product(words, options.models):
         name, _, seconds = word.partition(":")
         for sampler in options.samplers or samplers_of(model):
-            plan = Plan(name, model, tuple(options.settings), sampler)
+            sampler, _, parts = sampler.partition(":")
+            plan = Plan(name, model, tuple(options.settings), sampler, int(parts or 1))
             lines, summary = rows(plan, float(seconds or 60), options.jobs)
             chains += lines
             agreements.append(summary)
