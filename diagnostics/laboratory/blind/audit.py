@@ -210,7 +210,7 @@ def audit(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in [*RUNNING]:
-                _end(process)
+                _kill(process)
             raise
     outcomes = [future.result() for future in waiting]
     return Audit(target.name, target.law, seed, len(target.sites), date.today().isoformat(), outcomes)
@@ -352,14 +352,15 @@ def _run(target: Target, trial: Trial, mutation: Mutation | None, limit: float) 
             ) as process,
         ):
             RUNNING.add(process)
-            watch = threading.Timer(PATIENCE * limit, _end, [process])
+            watch = threading.Timer(PATIENCE * limit, _kill, [process])
             watch.start()
             try:
                 _, status, used = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
             finally:
                 watch.cancel()
-                _end(process)
+                if process.returncode is None:
+                    _kill(process)
                 RUNNING.discard(process)
         seconds = used.ru_utime + used.ru_stime
         if process.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
@@ -373,9 +374,7 @@ def without_folders(line: str) -> str:
     return FOLDERS.sub("", line)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """End a process that is still going on, and all that it has started."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a process and all that it has started; the thread that waits for it is the one to learn of it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -354,3 +354,11 @@ def test_a_mutant_that_goes_on_for_ever(own, monkeypatch):
     own.sites = [[m] for site in sites for m in site if m.after == "(x + 2.0)"]
     found = audit(own, 1, 1)
     assert [(o.status, o.how) for o in found.outcomes] == [("killed", "stopped after 1 s")]
+
+
+def test_trials_that_wait_without_computing(own, monkeypatch):
+    monkeypatch.setattr(blind, "PATIENCE", 0.05)
+    waits = targets.Trial("waits", ("-c", "import time; time.sleep(60)"))
+    for _ in range(10):  # whether the watch or the audit hears first of its end is up to the system
+        ended = blind._run(own, waits, None, 1.0)
+        assert ended.said == ["stopped after 0 s"]
