@@ -55,6 +55,18 @@ def test_every_model_can_start_at_given_topics(which, start):
         assert np.array_equal(np.equal.outer(latents["z"], latents["z"]), same_document)
 
 
+def test_sticks_start_at_the_numbers_of_documents_and_of_tasks_that_have_a_topic():
+    corpus = Corpus([0, 1, 2, 0, 1, 2, 0], [0, 3, 5, 7], n_words=3, group=[0, 1, 0])
+    labels, rng = np.array([4, 4, 9, 4, 9, 9, 9]), np.random.default_rng(0)
+    found = get("hdp", gamma=2.0).start_at(labels, corpus, rng)
+    np.testing.assert_allclose(found["root"], np.array([2, 3, 2]) / 7)
+    found = get("mt_hdp", gamma=2.0, alpha0=1.5).start_at(labels, corpus, rng)
+    np.testing.assert_allclose(found["root"], np.array([2, 2, 2]) / 6)
+    np.testing.assert_allclose(
+        found["tasks"], [[1.5 / 4.5, 2.5 / 4.5, 0.5 / 4.5], [1.5 / 3.5, 1.5 / 3.5, 0.5 / 3.5]]
+    )
+
+
 def test_many_documents_share_topics():
     n = 2 * MOST_TOPICS + 10
     corpus = Corpus(np.zeros(n, int), np.arange(n + 1))

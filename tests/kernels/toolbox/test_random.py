@@ -344,6 +344,7 @@ def test_a_uniform_variate_that_rounding_takes_beyond_the_weights():
 
     for n, expected in ((4, 2), (2, 1), (1, 0)):
         assert random.categorical(One(), np.array([0.1, 0.7, 0.2, 0.0]), n) == expected
+    assert random.categorical(One(), np.array([0.7, 0.0, 0.0, 0.0]), 4) == 0
     assert random.categorical(One(), np.zeros(3), 3) == 2
 
 

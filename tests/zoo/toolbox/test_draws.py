@@ -27,6 +27,7 @@ def test_shapes_that_underflow_have_a_share_and_zero_has_none():
     drawn = draw_dirichlet(np.array([1e-320, 0.0, 1e-310]), np.random.default_rng(0))
     assert drawn[1] == 0.0
     assert sorted(drawn) == [0.0, 0.0, 1.0]
+    assert log_gamma(0.0, (2,), np.random.default_rng(0)).tolist() == [-np.inf, -np.inf]
     assert draw_dirichlet(np.array([0.0, 1e-3]), np.random.default_rng(0)).tolist() == [0.0, 1.0]
     beside_others = draw_dirichlet(np.array([[1e-320, 1e-310], [5.0, 5.0]]), np.random.default_rng(0))
     assert beside_others.sum(axis=1) == pytest.approx(1.0)
