@@ -85,6 +85,13 @@ def test_the_same_seed_gives_the_same_draws():
     assert tree.attrs["start"].startswith("fit ")
 
 
+def test_texts_are_a_corpus():
+    texts = [["cat", "dog"], ["dog"], ["fish", "cat", "cat"], ["dog", "fish"]]
+    fit = grow(get("hdp"), texts, 2, **RUN)
+    assert corpus_of(fit).n_documents == 2
+    sample(get("hdp"), texts, chains=2, tune=1, draws=1, start=fit)
+
+
 def test_parts_have_random_numbers_of_their_own(parts_seen):
     grow(get("hdp"), CORPUS, 8, **RUN)
     grow(get("hdp"), CORPUS, 8, **RUN | {"seed": 5})

@@ -7,7 +7,7 @@ that nearly all tokens have, is over after as many sweeps of few documents as of
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def grow(
     model: Model,
-    corpus: Corpus,
+    corpus: Corpus | Any,
     parts: int = 16,
     *,
     sweeps: int = 500,
@@ -45,7 +45,8 @@ def grow(
     ----------
     model : Model
         One whose chains can start at given topics.
-    corpus : Corpus
+    corpus : Corpus, document-word matrix, or sequence of str or of lists of str
+        As for `sample`.
     parts : int
         The first part is one in so many documents, at random; each has twice as many as the one before it,
         and the last one is not the whole.
@@ -70,6 +71,7 @@ def grow(
         `parts` is below 2 or more than there are documents with tokens, or `sweeps` below 1; or as `sample`
         does.
     """
+    corpus = Corpus.of(corpus)
     check_growth(model, corpus, parts)
     if sweeps < 1:
         raise ValueError(f"sweeps: expected at least 1, found {sweeps}")
