@@ -1,7 +1,8 @@
 """Burn-in on a corpus that grows: first few of its documents, then twice as many, and so on.
 
 A sweep of few documents takes little time, and what is slow about a start, such as a topic of common words
-that nearly all tokens have, is over after as many sweeps of few documents as of many.
+that nearly all tokens have, is over after as many sweeps of few documents as of many. Few documents have more
+topics each than they would have among many, so that chains come to the whole from above.
 """
 
 from collections.abc import Sequence

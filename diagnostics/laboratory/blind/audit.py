@@ -356,17 +356,17 @@ def _run(target: Target, trial: Trial, mutation: Mutation | None, limit: float) 
             watch.start()
             try:
                 _, status, used = os.wait4(process.pid, 0)
-                process.returncode = os.waitstatus_to_exitcode(status)
+                code = process.returncode = os.waitstatus_to_exitcode(status)
             finally:
                 watch.cancel()
                 if process.returncode is None:
                     _kill(process)
                 RUNNING.discard(process)
         seconds = used.ru_utime + used.ru_stime
-        if process.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
+        if code in (-signal.SIGKILL, -signal.SIGXCPU):
             return Ended(STOPPED, [f"stopped after {seconds:.0f} s"], seconds)
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return Ended(process.returncode, [line[:300] for line in lines if line.strip()][-20:], seconds)
+    return Ended(code, [line[:300] for line in lines if line.strip()][-20:], seconds)
 
 
 def without_folders(line: str) -> str:
