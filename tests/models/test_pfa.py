@@ -260,3 +260,8 @@ def test_there_are_enough_mutants():
     for concerned in ("pfa", "bgg", "gbn", "metalda"):
         model = get(concerned)
         assert sum(isinstance(model, mutant.concerns) for mutant in MUTANTS) >= 6
+
+
+def test_samplers_in_threads_open_no_topics():
+    assert "parallel" in get("pfa", n_topics=3).kernels
+    assert "parallel" not in get("pfa").kernels

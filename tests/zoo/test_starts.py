@@ -55,6 +55,12 @@ def test_every_model_can_start_at_given_topics(which, start):
         assert np.array_equal(np.equal.outer(latents["z"], latents["z"]), same_document)
 
 
+@pytest.mark.parametrize("which", ["lda", "hdp", "gbn", "pfa"])
+def test_no_token_is_seated_before_the_first_sweep(which):
+    latents = get(which).initial_latents(CORPUS, np.random.default_rng(0))
+    assert np.array_equal(latents["z"], np.full(CORPUS.n_tokens, -1))
+
+
 def test_sticks_start_at_the_numbers_of_documents_and_of_tasks_that_have_a_topic():
     corpus = Corpus([0, 1, 2, 0, 1, 2, 0], [0, 3, 5, 7], n_words=3, group=[0, 1, 0])
     labels, rng = np.array([4, 4, 9, 4, 9, 9, 9]), np.random.default_rng(0)
