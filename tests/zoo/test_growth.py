@@ -118,6 +118,16 @@ def test_a_run_that_is_stopped_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         grow(model, CORPUS, 4, **RUN, checkpoint=folder)
 
 
+def test_a_wish_to_stop_at_the_end_of_a_part_is_heard(parts_seen):
+    def report(number, done, total, note=""):
+        if number == 1 and done == total:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt, match="before the first draw"):
+        grow(get("hdp"), CORPUS, 4, **RUN, workers=1, progress=report)
+    assert len(parts_seen) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

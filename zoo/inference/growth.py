@@ -15,7 +15,7 @@ import xarray as xr
 
 from ..contract import Model
 from ..corpus import Corpus
-from .interrupt import stopped
+from .interrupt import held_signals, stopped
 from .progress import Report, told
 from .sampling import sample
 from .starts import Start
@@ -80,20 +80,24 @@ def grow(
     shuffled = np.random.default_rng([seed, parts]).permutation(filled)
     shares = _shares(parts)
     fit, starts = None, ""
-    for share in shares:
-        part = corpus.take(np.sort(shuffled[: round(filled.size * share)]))
-        n_sweeps = max(1, round(sweeps * corpus.n_tokens / (len(shares) * part.n_tokens)))
-        told(progress, f"{share} of the documents: {part.n_tokens:,} tokens, {n_sweeps:,} sweeps")
-        place = None if checkpoint is None else Path(checkpoint) / f"{share.numerator}-in-{share.denominator}"
-        try:
-            fit = sample(
-                model, part, variant=variant, chains=chains, tune=0, draws=1, thin=n_sweeps, keep=1,
-                seed=_seed_of(seed, share), start=start if fit is None else fit, workers=workers,
-                cluster=cluster, progress=progress, checkpoint=place, resume=resume, partial=False,
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            raise stopped(checkpoint, has_draws=False) from None
-        starts = starts or fit.attrs["start"]
+    with held_signals() as stop:
+        for share in shares:
+            part = corpus.take(np.sort(shuffled[: round(filled.size * share)]))
+            n_sweeps = max(1, round(sweeps * corpus.n_tokens / (len(shares) * part.n_tokens)))
+            told(progress, f"{share} of the documents: {part.n_tokens:,} tokens, {n_sweeps:,} sweeps")
+            name = f"{share.numerator}-in-{share.denominator}"
+            try:
+                fit = sample(
+                    model, part, variant=variant, chains=chains, tune=0, draws=1, thin=n_sweeps, keep=1,
+                    seed=_seed_of(seed, share), start=start if fit is None else fit, workers=workers,
+                    cluster=cluster, progress=progress, resume=resume, partial=False,
+                    checkpoint=None if checkpoint is None else Path(checkpoint) / name,
+                )  # fmt: skip
+            except KeyboardInterrupt:
+                raise stopped(checkpoint, has_draws=False) from None
+            if stop.asked:  # while the last sweep was made
+                raise stopped(checkpoint, has_draws=False)
+            starts = starts or fit.attrs["start"]
     assert fit is not None
     fit.attrs["start"] = starts
     return fit
