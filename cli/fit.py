@@ -205,6 +205,7 @@ def fit(
             if parts is not None:
                 run["start"] = grow(model, corpus, parts, sweeps=max(tune, 1), **burn_in)
                 notes |= {"grow": parts, "start": run["start"].attrs["start"]}
+                say(f"All documents: {corpus.n_tokens:,} tokens", console=err)
             if streamed is not None:
                 stream(streamed, model, corpus, **run, notes=notes)
                 say(f"Wrote {streamed}", console=err)

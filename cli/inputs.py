@@ -94,8 +94,8 @@ Grow = Annotated[
         "--grow",
         metavar="PARTS",
         help="Burn in on one in PARTS of the documents first, such as 16, then on twice as many, and so on: "
-        "a better start where documents are long. Takes as much work as --tune sweeps, before --within "
-        "begins.",
+        "perhaps a better start where documents are long. As much work as --tune sweeps; --within begins "
+        "after it.",
         show_default=False,
     ),
 ]

@@ -42,6 +42,7 @@ def test_fit_grows(run, corpus_file, tmp_path, out):
     result = run("fit", "hdp", corpus_file, *options, "--grow", 2, "--out", place, "--checkpoint", chains)
     assert result.exit_code == 0, result.output
     assert "1/2 of the documents" in result.stderr
+    assert "All documents" in result.stderr
     fit = load(place)
     assert fit.attrs["grow"] == 2
     assert fit.attrs["start"] == "one"
