@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from .console import say
-from .inputs import CorpusFile, Groups, read_corpus
+from .inputs import read_corpus
+from .options import CorpusFile, Groups
 
 OutFile = Annotated[Path, typer.Option("--out", help="Where to write the corpus with associations (.npz).")]
 Reference = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .console import say
-from .inputs import FitFile
+from .options import FitFile
 
 
 def browse(

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import VERDICTS, ExitCode, print_json, print_table, say
-from .inputs import FitFiles, Json, Verbose, read_fits
+from .inputs import read_fits
+from .options import FitFiles, Json, Verbose
 
 if TYPE_CHECKING:
     from ..diagnostics.compare import Comparison

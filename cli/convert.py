@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from .console import say
-from .inputs import (
+from .inputs import read_corpus, text_options, to_arrays
+from .options import (
     CorpusFile,
     Delimiter,
     Encoding,
@@ -17,9 +18,6 @@ from .inputs import (
     StopWords,
     TextColumn,
     TokenPattern,
-    read_corpus,
-    text_options,
-    to_arrays,
 )
 
 OutFile = Annotated[

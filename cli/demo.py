@@ -8,7 +8,7 @@ import typer
 from .compare import exit_code, print_comparison
 from .console import err, say
 from .fit import announce
-from .inputs import Seed
+from .options import Seed
 
 # Small enough for NUTS to mix well in a minute or two.
 DOCUMENTS, LENGTH, WORDS = 8, 12, 8

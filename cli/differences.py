@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .console import check_csv, err, print_json, print_table, say, write_csv
-from .inputs import FitFile, Json
+from .options import FitFile, Json
 
 
 def differences(

@@ -6,7 +6,7 @@ import sys
 from importlib import metadata
 
 from .console import print_json, print_table
-from .inputs import Json
+from .options import Json
 
 PACKAGES = (
     "bnpzoo", "numpy", "scipy", "numba", "jax", "numpyro", "arviz", "xarray",

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import err, print_json, print_table
-from .inputs import CorpusFile, Coverage, FitFile, Groups, Json, Seed, known_part, read_new_documents
+from .inputs import known_part, read_new_documents
+from .options import CorpusFile, Coverage, FitFile, Groups, Json, Seed
 
 if TYPE_CHECKING:
     from ..diagnostics.heldout import HeldOut

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import as_json_text, err, say
-from .inputs import FitFile
+from .options import FitFile
 
 if TYPE_CHECKING:
     from xarray import DataTree

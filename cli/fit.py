@@ -10,7 +10,8 @@ import typer
 from .compare import N_WORST
 from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
-from .inputs import (
+from .inputs import read_corpus, text_options
+from .options import (
     CorpusFile,
     Dask,
     Delimiter,
@@ -34,12 +35,8 @@ from .inputs import (
     Until,
     Verbose,
     Within,
-    make_model,
-    read_corpus,
-    seconds_of,
-    text_options,
-    with_n_topics_of,
 )
+from .settings import make_model, seconds_of, with_n_topics_of
 from .topics import print_topics
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import err, print_json, print_table, say
-from .inputs import FitFile, Json
+from .options import FitFile, Json
 
 if TYPE_CHECKING:
     from ..diagnostics.topics import Link

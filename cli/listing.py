@@ -3,7 +3,7 @@
 from typing import Any
 
 from .console import print_json, print_table
-from .inputs import Json
+from .options import Json
 from .remembered import remembered
 
 

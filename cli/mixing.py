@@ -7,7 +7,8 @@ import typer
 
 from .console import err, one_bar, print_json, print_table, say
 from .fit import say_settings
-from .inputs import Json, ModelName, Seed, Settings, Topics, make_model
+from .options import Json, ModelName, Seed, Settings, Topics
+from .settings import make_model
 
 if TYPE_CHECKING:
     from ..zoo.contract import Design, Model

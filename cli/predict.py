@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import check_csv, err, print_json, print_table, say, write_csv
-from .inputs import CorpusFile, Coverage, Csv, FitFile, Groups, Json, Seed, known_part, read_new_documents
+from .inputs import known_part, read_new_documents
+from .options import CorpusFile, Coverage, Csv, FitFile, Groups, Json, Seed
 
 if TYPE_CHECKING:
     from pathlib import Path

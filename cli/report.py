@@ -8,7 +8,8 @@ from urllib.parse import quote
 import typer
 
 from .console import say
-from .inputs import FitFiles, read_fits
+from .inputs import read_fits
+from .options import FitFiles
 
 
 def report(

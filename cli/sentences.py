@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import check_csv, err, print_json, print_table, say, write_csv
-from .inputs import Csv, FitFile, Json
+from .options import Csv, FitFile, Json
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from .console import print_json, say
 from .equations import readable
-from .inputs import Json, ModelName, Topics, make_model, options_of, with_layers
+from .options import Json, ModelName, Topics
 from .remembered import remembered
+from .settings import make_model, options_of, with_layers
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record

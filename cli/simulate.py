@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import say
-from .inputs import ModelName, Seed, Settings, Topics, make_model
+from .options import ModelName, Seed, Settings, Topics
+from .settings import make_model
 
 if TYPE_CHECKING:
     from ..zoo.contract import Model

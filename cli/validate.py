@@ -9,7 +9,8 @@ import typer
 from .blind import validate_all_blindly, validate_blindly
 from .console import ExitCode, one_bar, print_json, print_table, say
 from .everything import validate_everything
-from .inputs import Dask, Json, Seed, Settings, Topics, options_of, with_layers
+from .options import Dask, Json, Seed, Settings, Topics
+from .settings import options_of, with_layers
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record

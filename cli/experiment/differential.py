@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ..inputs import Dask, Groups, Json, Seed
+from ..options import Dask, Groups, Json, Seed
 from .options import Corpus, Documents, Jobs, Out, Size, SizeOption, Splits, experiment, run, sized
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..inputs import Dask, Json, Seed
+from ..options import Dask, Json, Seed
 from .options import Eta, Jobs, Out, Replicates, Size, SizeOption, experiment, positive, run, sized
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..inputs import Dask, Json, Seed
+from ..options import Dask, Json, Seed
 from .options import Jobs, Out, Size, SizeOption, Splits, experiment, positive, run, sized
 
 

@@ -1,7 +1,7 @@
 """Wrong input is one red line on standard error and exit code 2, never a traceback."""
 
 import pytest
-from bnpzoo.cli.inputs import parse_settings
+from bnpzoo.cli.settings import parse_settings
 from bnpzoo.zoo.contract import Beta, Gamma
 
 

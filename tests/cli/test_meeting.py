@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from bnpzoo.cli.inputs import seconds_of
+from bnpzoo.cli.settings import seconds_of
 from bnpzoo.zoo.inference import load
 
 
