@@ -7,9 +7,10 @@ written out at almost every factor.
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
-from bnpzoo.kernels.pitman_yor import hyper
+from bnpzoo.kernels.hdp import halves
+from bnpzoo.kernels.pitman_yor import exchange, hyper
 from bnpzoo.kernels.scaling import documents, scales
-from bnpzoo.kernels.segments import buffet
+from bnpzoo.kernels.segments import buffet, tables
 from bnpzoo.kernels.toolbox import tally
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.models import get
@@ -25,18 +26,24 @@ DESIGN = Design(
 SWEEPS = 30
 LONG = 400
 
+
+def change(module, old, new):
+    """Change of the source of a module of the kernels."""
+    return Change("/".join(module.__name__.split(".")[2:]) + ".py", old, new)
+
+
 HALVES = (
-    Change("hdp/halves.py", "LEAST = 1e-200", "LEAST = 0.9"),
-    Change("hdp/halves.py", "out += math.log(max(product, SMALLEST))", "out -= math.log(product)"),
+    change(halves, "LEAST = 1e-200", "LEAST = 0.9"),
+    change(halves, "out += math.log(max(product, SMALLEST))", "out -= math.log(product)"),
 )
-SIDES = HALVES[0], Change("hdp/halves.py", "log_q += math.log(max(product, SMALLEST))", "pass")
+SIDES = HALVES[0], change(halves, "log_q += math.log(max(product, SMALLEST))", "pass")
 TABLES = (
-    Change("pitman_yor/hyper.py", "LARGE = 1e150", "LARGE = 1.1"),
-    Change("pitman_yor/exchange.py", "out += math.log(max(product, SMALLEST))", "pass"),
+    change(hyper, "LARGE = 1e150", "LARGE = 1.1"),
+    change(exchange, "out += math.log(max(product, SMALLEST))", "pass"),
 )
 BLOCKS = (
-    Change("segments/tables.py", "LEAST = 1e-8", "LEAST = 0.9"),
-    Change("segments/tables.py", "out += math.log(product)", "out = math.log(product)"),
+    change(tables, "LEAST = 1e-8", "LEAST = 0.9"),
+    change(tables, "out += math.log(product)", "out = math.log(product)"),
 )
 CHAINS = [
     ("hdp", "whole-tables", HALVES),
@@ -137,7 +144,7 @@ def sentences_on(*changes):
 
 
 def test_sentences_that_a_dish_is_on_in():
-    soon = Change("segments/buffet.py", "LARGE = 1e200", "LARGE = 1.1")
-    mistake = Change("segments/buffet.py", "term, total = term / LARGE, total / LARGE", "term = term / LARGE")
+    soon = change(buffet, "LARGE = 1e200", "LARGE = 1.1")
+    mistake = change(buffet, "term, total = term / LARGE, total / LARGE", "term = term / LARGE")
     assert sentences_on() == sentences_on(soon)
     assert sentences_on() != sentences_on(mistake)
