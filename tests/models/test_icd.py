@@ -69,7 +69,7 @@ def test_generator_draws_from_the_law_given_the_lengths():
 
 
 @pytest.mark.parametrize(
-    ("having", "tables", "n_sentences"), [(1, 1, 1), (2, 5, 7), (3, 3, 3), (40, 90, 3000)]
+    ("having", "tables", "n_sentences"), [(1, 1, 1), (2, 5, 7), (3, 3, 3), (40, 90, 3000), (600, 600, 6000)]
 )
 def test_weights_of_tables_are_ratios_of_the_law(having, tables, n_sentences):
     again, first = kernel_of_buffet.weigh_next_table(0.7, tables, having, n_sentences)
