@@ -119,6 +119,15 @@ CHOSEN = (
 )
 """Tables from which a case chooses: what it chose counts, and not what it might have chosen."""
 
+COMPILERS = (
+    Name("kernels.toolbox.compilers", "PartCompiler"),
+    Name("kernels.toolbox.compilers", "WholeCompiler"),
+)
+"""How numba is driven, which no verdict depends on, as on numba itself: golden draws, to the last bit, do."""
+
+NOT_FOLLOWED = (*CHOSEN, *COMPILERS)
+"""What a verdict names, and does not depend on."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -205,7 +214,7 @@ class Case:
     def definitions(self) -> frozenset[Name]:
         """What of the package has a part in the result; settings and mutants count by their values."""
         parts = (type(part) for part in self.model_as_told().parts())
-        return closure((climb, JUDGES[self.rung], Case, *parts), without=CHOSEN)
+        return closure((climb, JUDGES[self.rung], Case, *parts), without=NOT_FOLLOWED)
 
     @property
     def fingerprint(self) -> str:

