@@ -65,6 +65,8 @@ class _WholeLowering(NativeLowering):
 
 
 class _OurCompiler(Compiler):
+    """Numba's compiler, with one pass of our own."""
+
     lowering: ClassVar[type[NativeLowering]]
 
     def define_pipelines(self) -> list[Any]:
