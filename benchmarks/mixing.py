@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import bnpzoo
 import numpy as np
-from bnpzoo.cli.inputs import parse_settings
+from bnpzoo.cli.settings import parse_settings
 from bnpzoo.diagnostics.heldout.scores import document_completion
 from bnpzoo.zoo.contract import Design, Probes
 from bnpzoo.zoo.inference.convergence import LOCAL, ess, rhat
