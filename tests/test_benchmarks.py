@@ -29,7 +29,7 @@ def is_there(module, name):
             return True
         import_module(f"{module}.{name}")
     except ModuleNotFoundError as error:
-        return not error.name.startswith("bnpzoo")
+        return not (error.name or "").startswith("bnpzoo")
     return True
 
 
