@@ -149,9 +149,8 @@ def test_what_every_model_must_satisfy(house):
     """Lists of models are written anew, from the registry."""
     house.run("tools/write_tables.py", where=house.package)
     house.tests(f"tests/models/test_{MODEL}.py")
-    house.tests(
-        "tests/models/test_models.py", "tests/diagnostics/laboratory/test_mutants.py", "-k", MODEL, "-m", ""
-    )
+    of_every_model = "tests/models/test_models.py", "tests/models/test_chains.py"
+    house.tests(*of_every_model, "tests/diagnostics/laboratory/test_mutants.py", "-k", MODEL, "-m", "")
     house.tests("tests/zoo/test_stan.py", "-k", MODEL, "-m", "not stan")
     house.tests("tests/test_tables.py")
 

@@ -8,28 +8,24 @@ from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
-from bnpzoo.zoo.corpus.associations import Associations
-from bnpzoo.zoo.inference import chain, corpus_of, latents_of, load, model_of, sample, save
-from bnpzoo.zoo.models import MODELS, combinations, get, list_models
-from samplers import HEAVY_COMPILED, IS_PLAIN, as_plain_python, is_of_a_family, of_sampler
+from bnpzoo.zoo.models import MODELS, get, list_models
+from every_model import (
+    DESIGN,
+    OPTIONS,
+    associations,
+    every_exact_variant,
+    every_model,
+    every_side_of_documents,
+    fixed,
+    make,
+    simulated,
+    without_responses,
+)
+from samplers import HEAVY_COMPILED, as_plain_python
 from scipy.stats import chisquare
 
 FALSE_ALARM_RATE = 1e-5
 
-
-def associations(n_words):
-    """Words that may become any other, in two groups; for the models that need them."""
-    rng = np.random.default_rng(n_words)
-    return Associations.of(rng.dirichlet(np.ones(n_words), (2, n_words)).transpose(0, 2, 1))
-
-
-DESIGN = Design(
-    np.array([6, 0, 9, 4, 7]),
-    6,
-    group=np.array([0, 1, 1, 0, 1]),
-    associations=associations(6),
-    segment_ptr=np.array([0, 2, 6, 9, 11, 15, 19, 21, 22, 26]),
-)
 MICRO = Corpus(
     [0, 0, 1, 2, 1],
     [0, 3, 5],
@@ -38,8 +34,6 @@ MICRO = Corpus(
     associations=associations(3),
     segment_ptr=[0, 2, 3, 4, 5],
 )
-EDGES = {"hpyp": {"b": -0.2}, "pyp": {"a": 0.0}}
-"""Values in place of those of the settings, at which a hyperparameter is what it seldom is."""
 
 NOT_EXACT = {
     "dmr": {"optimised"},
@@ -54,105 +48,13 @@ LENGTHS_ARE_DATA = {
     "sparse_transfer", "focused", "icd", "pfa", "pfa with pitman-yor topics",
     "pfa with belief-network topics", "pfa of three topics", "bgg", "bgg with belief-network topics",
 }  # fmt: skip
+
 RESPONSES_ARE_DATA = {
     "slda", "slda with pitman-yor topics", "medlda", "medlda with pitman-yor topics", "shdp",
 }  # fmt: skip
 
 SLOWLY_SUMMED = "whdsp", "metalda with pitman-yor topics", "metalda with belief-network topics"
 """Models whose marginal takes seconds, beside `hdsp` and `metalda`, which have the same integrals."""
-
-OPTIONS = {
-    f"{model_id} with {topics} topics" if topics else model_id: (model_id, {"topics": topics or None})
-    for model_id, topics in combinations()
-} | {
-    "lda with an alpha a topic": ("lda", {"symmetric": False}),
-    "lda with belief-network topics of one layer": ("lda", {"topics": "belief-network", "layers": 1}),
-    "lda with belief-network topics of two layers": ("lda", {"topics": "belief-network", "layers": 2}),
-    "hdsp of three topics": ("hdsp", {"n_topics": 3}),
-    "whdsp of three topics": ("whdsp", {"n_topics": 3}),
-    "pfa of three topics": ("pfa", {"n_topics": 3}),
-    "gbn of three layers": ("gbn", {"n_layers": 3}),
-    "was without a number of topics": ("was", {"n_topics": 0}),
-    "sbp without a number of topics": ("sbp", {"n_topics": 0}),
-    "tjb_hdp without a number of topics": ("tjb_hdp", {"n_topics": 0}),
-}
-"""All combinations of documents and topics, and a form that a setting makes: names of what `make` makes."""
-
-
-def make(name, **arguments):
-    """Model by its name among OPTIONS."""
-    model_id, options = OPTIONS[name]
-    return get(model_id, **options, **arguments)
-
-
-every_model = pytest.mark.parametrize("which", OPTIONS)
-
-
-def sampler(name, variant):
-    """Parameters of a test on one sampler."""
-    model_id, options = OPTIONS[name]
-    by_default = options.keys() <= {"topics"}
-    return of_sampler(
-        by_default and is_of_a_family(model_id, options.get("topics") or "", variant), name, variant
-    )
-
-
-every_variant = pytest.mark.parametrize(
-    ("which", "variant"), [sampler(name, variant) for name in OPTIONS for variant in make(name).kernels]
-)
-every_models_variant = pytest.mark.parametrize(
-    ("which", "variant"),
-    [
-        sampler(name, variant)
-        if i == 0 and (model_id in ("lda", "hdp") or not options.get("topics"))
-        else pytest.param(name, variant, marks=pytest.mark.heavy)
-        for name, (model_id, options) in OPTIONS.items()
-        for i, variant in enumerate(make(name).kernels)
-    ],
-)
-"""Of each model, and of each kind of topics with two of them, the first in every run."""
-
-every_exact_variant = pytest.mark.parametrize(
-    ("which", "variant"),
-    [
-        pytest.param(
-            name, v, marks=pytest.mark.compiled if is_of_a_family(name, variant=v) else pytest.mark.heavy
-        )
-        for name in OPTIONS
-        for v, kernel in make(name).kernels.items()
-        if kernel.exact
-    ],
-)
-"""One of each family in every run; `bnpzoo validate` puts all of them before this rung, too."""
-
-every_side_of_documents = pytest.mark.parametrize(
-    "which",
-    [
-        pytest.param(name, marks=[pytest.mark.heavy] * (not is_of_a_family(name)))
-        for name, (_, options) in OPTIONS.items()
-        if not options.get("topics")
-    ],
-)
-
-
-def fixed(name, variant=None):
-    """Model with all hyperparameters fixed."""
-    return make(name).set_to("fixed").replaced(**EDGES.get(name, {}), **required(name, variant))
-
-
-def without_responses(model):
-    """Model whose data beside the words are fixed by the design."""
-    return model.replaced(response="none") if "response" in model.spelled() else model
-
-
-def required(name, variant):
-    """Arguments without which a model does not have this variant."""
-    return make(name).kernels[variant].requires if variant else {}
-
-
-def simulated(name, seed=0, variant=None, **hyper):
-    model = make(name, **hyper, **required(name, variant))
-    return model, model.simulate(DESIGN, np.random.default_rng(seed))
 
 
 @every_model
@@ -197,52 +99,6 @@ def test_log_joint_and_quantities_are_finite(which):
         assert np.isfinite(model.log_joint(latents, corpus))
         for name, value in model.quantities(latents, corpus).items():
             assert np.all(np.isfinite(value)), name
-
-
-@every_variant
-def test_state_is_loaded_swept_and_read_back(which, variant):
-    model, (latents, corpus) = simulated(which, 3, variant)
-    kernel = model.kernel(variant)
-    state = kernel.load(latents, corpus, model)
-    back = kernel.snapshot(state)
-    assert back.keys() == latents.keys()
-    assert model.log_joint(back, corpus) == pytest.approx(model.log_joint(latents, corpus))
-    if model.log_multiplicity(latents, corpus) > 0:  # the kernel has written the same state in its own way
-        latents, back = back, kernel.snapshot(kernel.load(back, corpus, model))
-    for name, value in latents.items():
-        np.testing.assert_allclose(back[name], value, rtol=1e-12, err_msg=name)
-    rng = np.random.default_rng(0)
-    for _ in range(10 if IS_PLAIN else 50):
-        state = kernel.step(rng, state)
-        kernel.check(state)
-    assert np.isfinite(model.log_likelihood(kernel.snapshot(state), corpus))
-
-
-@every_variant
-def test_snapshot_is_a_copy(which, variant):
-    model, (latents, corpus) = simulated(which, 3, variant)
-    kernel = model.kernel(variant)
-    state = kernel.load(latents, corpus, model)
-    before = kernel.snapshot(state)
-    kept = {name: value.copy() for name, value in before.items()}
-    kernel.step(np.random.default_rng(0), state)
-    for name, value in kept.items():
-        assert np.array_equal(before[name], value), name
-
-
-@every_variant
-def test_fixed_hyperparameters_stay(which, variant):
-    model = fixed(which, variant)
-    latents, corpus = model.simulate(DESIGN, np.random.default_rng(1))
-    assert model.sampled() == ()
-    kernel = model.kernel(variant)
-    state = kernel.load(latents, corpus, model)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        state = kernel.step(rng, state)
-    after = kernel.snapshot(state)
-    for name in model.hyperparameters():  # one a topic has other shapes with other numbers of topics
-        assert np.array_equal(np.unique(after[name]), np.unique(latents[name])), name
 
 
 @every_model
@@ -394,21 +250,6 @@ def test_probes_of_a_corpus_without_pairs_of_a_kind(n):
     assert len(Probes.of(alone).pairs) == min(8, n * (n - 1) // 2)
 
 
-@every_variant
-def test_quantities_are_the_same_from_the_counts_of_the_kernel(which, variant):
-    model, (latents, corpus) = simulated(which, 3, variant)
-    kernel, rng = model.kernel(variant), np.random.default_rng(0)
-    state = kernel.load(latents, corpus, model)
-    for _ in range(3):
-        state = kernel.step(rng, state)
-    latents = kernel.snapshot(state)
-    counted = model.quantities(latents, corpus, counts=kernel.counted(state))
-    for name, value in model.quantities(latents, corpus).items():
-        np.testing.assert_array_equal(counted[name], value, err_msg=name)
-    slowly = model.log_likelihood(latents, corpus)
-    assert counted["log_likelihood"] == pytest.approx(slowly, rel=1e-12)
-
-
 def test_empty_documents_carry_no_information():
     model = get("hdp")
     latents, corpus = model.simulate(Design(np.array([0, 3]), 3), np.random.default_rng(0))
@@ -423,60 +264,3 @@ def test_models_of_one_corpus_ignore_its_groups(which):
     assert model.log_joint(latents, grouped) == model.log_joint(latents, plain)
     for name, value in model.quantities(latents, grouped).items():
         np.testing.assert_array_equal(value, model.quantities(latents, plain)[name], err_msg=name)
-
-
-@every_models_variant
-def test_draws_are_saved_and_read_back(which, variant, tmp_path):
-    model, (_, corpus) = simulated(which, 3, variant)
-    tree = sample(model, corpus, variant=variant, chains=2, tune=3, draws=5, keep=5)
-    save(tree, tmp_path / "draws.nc")
-    again = load(tmp_path / "draws.nc")
-    assert model_of(again) == model
-    for c, j, latents in latents_of(again):
-        quantities = model.quantities(latents, corpus_of(again), Probes.of(corpus))
-        assert set(again["posterior"]) == {name for name, value in quantities.items() if np.size(value)}
-        for name in again["posterior"]:
-            value, stored = quantities[name], again["posterior"][name].values[c, j]
-            np.testing.assert_allclose(value, stored, rtol=1e-9, atol=1e-9, err_msg=name)
-
-
-class Killed(Exception):
-    """Stands for the end of the process: what is not on disk is lost."""
-
-
-@every_models_variant
-def test_a_killed_run_resumes_to_the_same_bits(which, variant, tmp_path, monkeypatch):
-    monkeypatch.setattr(chain, "CHECKPOINT_SECONDS", 0.0)
-    model, (_, corpus) = simulated(which, 3, variant)
-    run = {"variant": variant, "chains": 2, "tune": 7, "draws": 6, "thin": 2, "keep": 3, "seed": 4}
-
-    def kill(number, done, total, note=""):
-        if number == 1 and done == 12:
-            raise Killed
-
-    with pytest.raises(Killed):
-        sample(model, corpus, **run, progress=kill, checkpoint=tmp_path, workers=1)
-    resumed = sample(model, corpus, **run, checkpoint=tmp_path, resume=True)
-    whole = sample(model, corpus, **run)
-    for group in ("posterior", "latents"):
-        assert set(whole[group].data_vars) == set(resumed[group].data_vars)
-        for name, values in whole[group].data_vars.items():
-            np.testing.assert_array_equal(values.values, resumed[group][name].values, err_msg=str(name))
-
-
-@every_variant
-def test_sweeps_leave_alone_what_is_fixed(which, variant):
-    model, (latents, corpus) = simulated(which, 3, variant)
-    kernel = model.kernel(variant)
-    state = kernel.load(latents, corpus, model)
-
-    def fixed(state):
-        out = {name: getattr(state, name) for name in getattr(state, "FIXED", ())}
-        parts = {name: getattr(state, name) for name in state._fields if name not in out}
-        return out | {name: fixed(part) for name, part in parts.items() if hasattr(part, "_fields")}
-
-    before = repr(fixed(state))
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        state = kernel.step(rng, state)
-    assert repr(fixed(state)) == before

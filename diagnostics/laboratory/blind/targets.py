@@ -43,6 +43,7 @@ OUTSIDE = ("tests/golden", "tests/fuzz", "tests/cli", "tests/test_", "tests/mode
 
 OF_EVERY_MODEL = (
     "tests/models/test_models.py",
+    "tests/models/test_chains.py",
     "tests/models/test_quantities.py",
     "tests/zoo/test_starts.py",
 )

@@ -189,7 +189,8 @@ def test_what_of_a_model_can_be_changed():
     assert {"joint", "sequential"} <= seen["crt_by_jumps"]
     assert "joint" not in seen["lda.stan"]
     assert "tests/zoo/test_stan.py" in seen["lda.stan"]
-    assert {"tests/models/test_models.py", "tests/models/test_quantities.py"} <= seen["documents"]
+    of_every_model = {f"tests/models/test_{name}.py" for name in ("models", "chains", "quantities")}
+    assert of_every_model <= seen["documents"]
     assert not any(name.startswith("tests/golden") for name in seen["crt_by_jumps"])
 
 

@@ -8,6 +8,17 @@ from scipy.stats import beta, betabinom, chisquare, kstest, loggamma
 FALSE_ALARM_RATE = 1e-5
 
 
+@pytest.mark.parametrize("scale", [1.0, 5.0, 1e-9])
+def test_categories_are_drawn_by_row_whatever_their_weights_sum_to(scale):
+    weights = scale * np.tile([[0.2, 0.5, 0.3], [0.0, 0.9, 0.1]], (2000, 1))
+    drawn = draw_categorical(weights, np.random.default_rng(0)).reshape(-1, 2)
+    first, second = (np.bincount(column, minlength=3) for column in drawn.T)
+    assert chisquare(first, [400, 1000, 600]).pvalue > FALSE_ALARM_RATE
+    assert chisquare(first, [600, 800, 600]).pvalue < FALSE_ALARM_RATE
+    assert second[0] == 0
+    assert chisquare(second[1:], [1800, 200]).pvalue > FALSE_ALARM_RATE
+
+
 @pytest.mark.parametrize("shape", [0.05, 0.8, 30.0])
 def test_log_gamma_has_the_density_of_scipy(shape):
     drawn = log_gamma(shape, (2000,), np.random.default_rng(0))

@@ -1,6 +1,6 @@
 """Topics of groups: the density by hand, a sweep's exact transitions, the ladder, and its mutants.
 
-What every model must satisfy is in `test_models.py`; here is what is said of this one.
+What every model must satisfy is in `test_models.py` and `test_chains.py`; here is what is said of this one.
 """
 
 from math import lgamma
