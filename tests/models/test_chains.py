@@ -108,8 +108,8 @@ SHOWS_ROOM = "was without a number of topics"
 
 
 def crowded(which, variant):
-    """Model whose chains have many topics, and a corpus."""
-    lengths = np.array([40, 0, 45, 30, 35, 50])
+    """Model whose chains have many topics, and a corpus, one document longer than there is room for."""
+    lengths = np.array([15, 0, 130, 15, 15, 25])
     design = replace(
         DESIGN, doc_lengths=lengths, group=np.array([0, 1, 1, 0, 1, 0]), segment_ptr=np.arange(0, 201, 5)
     )

@@ -5,7 +5,7 @@ import pytest
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.families.hdp.sticks import log_dirichlet, log_gem, log_root, log_tables
 from bnpzoo.zoo.models import get
-from scipy.integrate import quad
+from scipy.integrate import dblquad, quad
 from scipy.stats import dirichlet
 
 
@@ -62,6 +62,17 @@ def test_tables_of_one_document_are_a_restaurant():
     sizes = np.array([[3, 1, 2]])
     found = log_tables(sizes, np.zeros(1, int), np.array([1e9]), None, 1.5)
     assert found == pytest.approx(log_root(sizes[0], 1.5), abs=1e-6)
+
+
+def test_sticks_of_two_topics_integrate_to_the_restaurant():
+    """The density, times each stick to the number of its tables, over both and the share of the first."""
+
+    def given(first, whole):
+        root = np.array([first * whole, (1.0 - first) * whole, 1.0 - whole])
+        return np.exp(log_gem(root, 1.5) + 3.0 * np.log(root[0]) + 2.0 * np.log(root[1])) * whole
+
+    found, _ = dblquad(given, 0.0, 1.0, 0.0, 1.0)
+    assert np.log(found) == pytest.approx(log_root(np.array([3, 2]), 1.5), rel=1e-6)
 
 
 def test_a_weight_that_underflowed_has_a_finite_density():

@@ -172,6 +172,27 @@ def test_printed_updates_lower_it(name, part, printed):
     assert after < before - 0.1
 
 
+@pytest.mark.parametrize(("name", "printed"), [("hdsp", sticks_30), ("whdsp", sticks_38)])
+def test_printed_updates_of_sticks_climb_the_printed_bound(name, printed):
+    run = iteration(name)
+    q, problem = run.q, run.problem
+    if name == "hdsp":
+        times = problem.rows.toarray().sum(axis=1)[problem.row_of, None]
+    else:
+        times = q.scales.log_scale(problem.rows)[problem.row_of]
+    linear = np.sum(q.shape / q.rate - times * q.log_pi(), axis=0)
+
+    def printed_bound(sticks):
+        prior = q.alpha * q._replace(sticks=sticks).root(JAX)
+        curved = problem.lengths.size * jnp.sum(jax_special.gammaln(prior))
+        return prior @ linear - curved + (q.gamma - 1.0) * jnp.sum(jnp.log1p(-sticks))
+
+    with jax.enable_x64(True):
+        uphill = np.asarray(jax.grad(printed_bound)(jnp.asarray(q.sticks)))
+    step = printed(q, problem).sticks - q.sticks
+    np.testing.assert_allclose(step, 0.01 * uphill / np.abs(uphill).max(), rtol=1e-8)
+
+
 @pytest.mark.parametrize(("name", "printed"), [("hdsp", documents_48), ("whdsp", documents_37)])
 def test_printed_updates_of_documents_are_wrong_in_the_rate_alone(name, printed):
     run = iteration(name)
