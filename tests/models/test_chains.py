@@ -102,6 +102,7 @@ MANY_TOPICS = {name: 300.0 for name in ("gamma", "alpha", "alpha0", "tau", "zeta
 """Values at which chains have more topics than they start with room for."""
 
 OF_FOCUSED = MANY_TOPICS | {"gamma": 0.3}
+"""Topics are as many in `focused` if each has few tokens."""
 
 SHOWS_ROOM = "was without a number of topics"
 """After a stop it enters its document again and numbers the dishes anew: other draws, of the same law."""
