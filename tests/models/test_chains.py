@@ -19,11 +19,16 @@ from every_model import (
 from samplers import AS_PLAIN_PYTHON, IS_PLAIN
 
 
-@every_variant
-def test_state_is_loaded_swept_and_read_back(which, variant):
+def loaded(which, variant):
+    """Model, latents and data that it makes, a sampler, and its state there."""
     model, (latents, corpus) = simulated(which, 3, variant)
     kernel = model.kernel(variant)
-    state = kernel.load(latents, corpus, model)
+    return model, latents, corpus, kernel, kernel.load(latents, corpus, model)
+
+
+@every_variant
+def test_state_is_loaded_swept_and_read_back(which, variant):
+    model, latents, corpus, kernel, state = loaded(which, variant)
     back = kernel.snapshot(state)
     assert back.keys() == latents.keys()
     assert model.log_joint(back, corpus) == pytest.approx(model.log_joint(latents, corpus))
@@ -40,9 +45,7 @@ def test_state_is_loaded_swept_and_read_back(which, variant):
 
 @every_variant
 def test_snapshot_is_a_copy(which, variant):
-    model, (latents, corpus) = simulated(which, 3, variant)
-    kernel = model.kernel(variant)
-    state = kernel.load(latents, corpus, model)
+    *_, kernel, state = loaded(which, variant)
     before = kernel.snapshot(state)
     kept = {name: value.copy() for name, value in before.items()}
     kernel.step(np.random.default_rng(0), state)
@@ -67,9 +70,8 @@ def test_fixed_hyperparameters_stay(which, variant):
 
 @every_variant
 def test_quantities_are_the_same_from_the_counts_of_the_kernel(which, variant):
-    model, (latents, corpus) = simulated(which, 3, variant)
-    kernel, rng = model.kernel(variant), np.random.default_rng(0)
-    state = kernel.load(latents, corpus, model)
+    model, _, corpus, kernel, state = loaded(which, variant)
+    rng = np.random.default_rng(0)
     for _ in range(3):
         state = kernel.step(rng, state)
     latents = kernel.snapshot(state)
@@ -82,9 +84,7 @@ def test_quantities_are_the_same_from_the_counts_of_the_kernel(which, variant):
 
 @every_variant
 def test_sweeps_leave_alone_what_is_fixed(which, variant):
-    model, (latents, corpus) = simulated(which, 3, variant)
-    kernel = model.kernel(variant)
-    state = kernel.load(latents, corpus, model)
+    *_, kernel, state = loaded(which, variant)
 
     def fixed(state):
         out = {name: getattr(state, name) for name in getattr(state, "FIXED", ())}

@@ -98,6 +98,35 @@ def test_a_pass_over_tokens_leaves_the_posterior_invariant():
     assert residual(pass_tokens, [2, 1], [0, 1, 0]) < 1e-12
 
 
+FULL = "if is_full(vectors):\n                    leave_sentence"
+
+
+def stops_at(token):
+    """As if there were no room when a pass first comes to a token."""
+    return Change(
+        "segments/tokens.py", FULL, FULL.replace("is_full(vectors)", f"i == {token} != vectors.next_token[0]")
+    )
+
+
+def pass_tokens_with_stops(room, rng, state):
+    assert not room(tokens).token_pass(rng, state, False)
+    assert room(tokens).token_pass(rng, state, False)
+
+
+@pytest.mark.parametrize("token", [1, 2])
+def test_a_stop_within_a_document_leaves_the_posterior_invariant(token):
+    """The document is entered again, and its dishes are numbered anew."""
+    assert residual(pass_tokens_with_stops, [2, 1], [0, 1, 0], stops_at(token)) < 1e-12
+
+
+def test_a_sentence_that_is_not_left_at_a_stop_shows():
+    last = "leave_document(document)\n                    vectors"
+    forgotten = Change(
+        "segments/tokens.py", f"leave_sentence(tokens, document, s)\n                    {last}", last
+    )
+    assert residual(pass_tokens_with_stops, [2, 1], [0, 1, 0], stops_at(1), forgotten) > 1e-6
+
+
 @pytest.mark.parametrize("arguments", [{}, {"a": 1.7}, {"order": "reading"}], ids=str)
 def test_a_pass_over_tokens_leaves_the_prior_invariant(arguments):
     assert residual(pass_tokens, [2, 2], **NO_DATA, **arguments) < 1e-12
