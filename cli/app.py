@@ -32,11 +32,11 @@ from . import (
     topics,
     validate,
 )
-from .console import fail, say
+from .console import ExitCode, err, fail, say
 
 
 class Commands(TyperGroup):
-    """Commands whose foreseeable errors are one red line and exit code 2."""
+    """Commands whose foreseeable errors are one red line and exit code 2, and Ctrl-C a yellow one and 130."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse empty arguments: a path that is one would be taken for the current folder."""
@@ -50,6 +50,9 @@ class Commands(TyperGroup):
         """Run a command; ``--debug`` lets its errors through with their traceback."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            say(f"Interrupted: {interrupt}." if str(interrupt) else "Interrupted.", "yellow", err)
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
         except Exception as error:
             if ctx.params.get("debug") or not _foreseeable(error):
                 raise
@@ -90,8 +93,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 fits disagree (compare, demo), or a sampler is rejected or a mutant is not "
-    "(validate); 2 wrong usage or input; 3 too few draws to tell (compare, demo); 130 interrupted before the "
-    "first draw.",
+    "(validate); 2 wrong usage or input; 3 too few draws to tell (compare, demo); 130 interrupted (fit: "
+    "before the first draw).",
 )
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .console import ExitCode, one_bar, print_json, print_table, say
+from .console import ExitCode, one_bar, print_json, print_table, resumable, say
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.blind.audit import Audit, Outcome
@@ -20,7 +20,7 @@ def validate_blindly(
 
     own = ":" in name
     target = OwnSampler(name) if own else PackageModel(name, topics, options)
-    with one_bar("the right program first") as move:
+    with resumable(out), one_bar("the right program first") as move:
 
         def progress(outcome: "Outcome", done: int, total: int) -> None:
             told = f"{outcome.status}: {outcome.mutation.file}:{outcome.mutation.line}"

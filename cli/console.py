@@ -62,6 +62,15 @@ def say(text: str, style: str | None = None, console: Console = out) -> None:
     console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Let Ctrl-C say how to go on with the block, which keeps what it has done in `folder`."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"what is done is in {folder}, and the same command goes on") from None
+
+
 def with_error(value: float, error: float, spec: str) -> str:
     """Return an estimate with its standard error, or alone where one data set or document gives none."""
     return f"{value:{spec}}" if math.isnan(error) else f"{value:{spec}} ± {error:{spec.removeprefix('+')}}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .console import ExitCode, err, print_json, print_table, say
+from .console import ExitCode, err, print_json, print_table, resumable, say
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.archive import Record
@@ -28,7 +28,8 @@ def validate_everything(
         told = f"{len(judged)}/{len(waiting)} {record.case.subject} · {record.case.rung}: {record.status}"
         say(f"{told} ({record.seconds:.0f} s)", console=err)
 
-    judge_all(waiting, out, jobs, report, minutes, dask)
+    with resumable(out):
+        judge_all(waiting, out, jobs, report, minutes, dask)
     records = [*known.values(), *judged]
     left = still_open(cases, records)
     rejected = [record for record in records if not record.case.mutant and record.status != "passed"]

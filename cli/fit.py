@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .compare import N_WORST
-from .console import VERDICTS, ExitCode, err, fail, print_json, print_table, say, with_error
+from .console import VERDICTS, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
 from .inputs import read_corpus, text_options
 from .options import (
@@ -211,8 +211,7 @@ def fit(
                     model, corpus, backend, **run, until=until, within=seconds, truncation=truncation
                 )
         except KeyboardInterrupt as interrupt:
-            say(f"Interrupted: {str(interrupt) or 'nothing was drawn'}.", "yellow", err)
-            raise typer.Exit(ExitCode.INTERRUPTED) from None
+            raise KeyboardInterrupt(str(interrupt) or "nothing was drawn") from None
         except ClusterError as error:
             raise ClusterError(f"{error}{how_on}") from None
         if tree is not None:

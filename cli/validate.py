@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .blind import validate_all_blindly, validate_blindly
-from .console import ExitCode, one_bar, print_json, print_table, say
+from .console import ExitCode, one_bar, print_json, print_table, resumable, say
 from .everything import validate_everything
 from .options import Dask, Json, Seed, Settings, Topics
 from .settings import options_of, with_layers
@@ -134,7 +134,7 @@ def validate(
     cases = cases_of(name, rungs, variant, str(budget), seed, **form)
     wrong = mutant_cases(name, rungs, variant, seed, **form) if mutants else []
     archive = Archive(out)
-    with one_bar(starts_anew=True) as move:
+    with resumable(out), one_bar(starts_anew=True) as move:
 
         def progress(case: "Case", done: int, total: int) -> None:
             move(done, total, f"{case.subject} · {case.rung}")

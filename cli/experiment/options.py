@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..console import err, one_bar, print_json, print_table, say, with_error
+from ..console import one_bar, print_json, print_table, resumable, say, with_error
 
 if TYPE_CHECKING:
     from ...diagnostics.experiments.runner import Experiment
@@ -62,12 +62,8 @@ def run(chosen: "Experiment", out: Path | None, jobs: int, as_json: bool, dask: 
     from ...diagnostics.experiments.runner import plot_experiment, run_experiment, summary
 
     folder = out or Path("out") / chosen.name
-    try:
-        with one_bar(chosen.name) as progress:
-            results = run_experiment(chosen, folder, jobs, progress, dask)
-    except KeyboardInterrupt:
-        say(f"Stopped. Finished runs are in {folder}; the same command goes on from there.", console=err)
-        raise
+    with resumable(folder), one_bar(chosen.name) as progress:
+        results = run_experiment(chosen, folder, jobs, progress, dask)
     table = summary(chosen, results)
     figure = folder / f"{chosen.name}.png"
     plot_experiment(chosen, results, figure)

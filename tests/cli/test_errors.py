@@ -139,3 +139,36 @@ def test_half_a_cmdstan_is_no_stan(run, fake_cmdstan):
 def test_truncation_of_a_model_that_cuts_nothing_off(run, corpus_file):
     result = run("fit", "lda", corpus_file, "--backend", "numpyro", "--truncation", 5)
     assert_one_line(result, "truncation: lda cuts nothing off")
+
+
+KEPT = "what is done is in {}, and the same command goes on"
+
+STOPPED = {
+    "validate": ("bnpzoo.diagnostics.laboratory.validate.judge_case", ("validate", "lda"), KEPT),
+    "all": ("bnpzoo.diagnostics.laboratory.validate.judge_all", ("validate", "--all"), KEPT),
+    "blind": ("bnpzoo.diagnostics.laboratory.blind.audit.audit", ("validate", "lda", "--blind", 1), KEPT),
+    "experiment": (
+        "bnpzoo.diagnostics.experiments.runner.run_experiment",
+        ("experiment", "transfer-continuum"),
+        KEPT,
+    ),
+    "fit": ("bnpzoo.zoo.inference.sample", ("fit", "lda", "CORPUS"), "nothing was drawn"),
+    "simulate": ("bnpzoo.zoo.formats.write_corpus", ("simulate", "lda"), ""),
+}
+"""What is interrupted, in which command, and what it says of this."""
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_ctrl_c_is_one_line_that_says_how_to_go_on(run, monkeypatch, tmp_path, corpus_file, name):
+    place, words, told = STOPPED[name]
+
+    def interrupted(*arguments, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupted)
+    out = tmp_path / {"fit": "kept.nc", "simulate": "kept.npz"}.get(name, "kept")
+    result = run(*(corpus_file if word == "CORPUS" else word for word in words), "--out", out)
+    assert result.exit_code == 130
+    ending = f": {told.format(out)}." if told else "."
+    assert [line for line in result.stderr.splitlines() if "Interrupted" in line] == [f"Interrupted{ending}"]
+    assert "Traceback" not in result.output

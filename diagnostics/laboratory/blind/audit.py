@@ -5,37 +5,28 @@ change stands. The kernels run as plain Python, which starts at once and minds b
 goes through all trials: so it is known that they pass, what they cost and in which order to take them.
 """
 
-import contextlib
 import hashlib
 import json
 import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.stats import beta
 
 from ....zoo.files import replace_on_success
 from .changes import Mutation, Site
+from .running import STOPPED, Runner
 from .targets import Target, Trial
 from .trial import PASSED, REJECTED
 
-RUNNING: set[subprocess.Popen[str]] = set()
-"""Trials that are going on."""
-
-NO_TESTS, STOPPED = 5, -1
-"""Exit codes: of pytest, and of what ran past its time."""
+NO_TESTS = 5
+"""Exit code of pytest."""
 
 ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert)")
 """How pytest tells of a test that failed, and did not crash."""
@@ -45,9 +36,6 @@ FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\",:\[\]]+/)+")
 
 DEAREST, LONGEST = 100.0, 900.0
 """Tests and rungs that take more seconds of one core with the right program are left out."""
-
-PATIENCE = 20.0
-"""What waits without computing is stopped after so many times its seconds of one core."""
 
 
 @dataclass(frozen=True)
@@ -199,18 +187,17 @@ def audit(
     drawn = draw(target.sites, n, seed)
     if not drawn:
         raise ValueError(f"{target.name}: there is nothing that could be changed")
-    shelf = _Shelf(store, target.digest)
+    shelf, runner = _Shelf(store, target.digest), Runner()
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        trials = _costed(target, drawn, _Shelf(store, target.whole), pool)
-        waiting = [pool.submit(_outcome, target, trials, mutation, shelf) for mutation in drawn]
         try:
+            trials = _costed(target, drawn, _Shelf(store, target.whole), runner, pool)
+            waiting = [pool.submit(_outcome, target, trials, mutation, shelf, runner) for mutation in drawn]
             for done, future in enumerate(as_completed(waiting), start=1):
                 if progress is not None:
                     progress(future.result(), done, len(drawn))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in [*RUNNING]:
-                _kill(process)
+            runner.stop()
             raise
     outcomes = [future.result() for future in waiting]
     return Audit(target.name, target.law, seed, len(target.sites), date.today().isoformat(), outcomes)
@@ -244,7 +231,7 @@ class _Shelf:
 
 
 def _costed(
-    target: Target, drawn: Sequence[Mutation], shelf: _Shelf, pool: ThreadPoolExecutor
+    target: Target, drawn: Sequence[Mutation], shelf: _Shelf, runner: Runner, pool: ThreadPoolExecutor
 ) -> list[Trial]:
     """Put the right program before all trials that some mutation needs; return them from cheap to dear.
 
@@ -257,7 +244,7 @@ def _costed(
         known = shelf.find(key)
         if known is None:
             limit = DEAREST if trial.is_pytest else LONGEST
-            known = _run(target, replace(trial, arguments=_without_x(trial)), None, limit)
+            known = runner.run(target, replace(trial, arguments=_without_x(trial)), None, limit)
             shelf.put(key, known)
         code, said, seconds = known
         failing = failed_tests(said)
@@ -284,7 +271,9 @@ def _without_x(trial: Trial) -> tuple[str, ...]:
     return tuple(word for word in trial.arguments if word != "-x")
 
 
-def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf: _Shelf) -> Outcome:
+def _outcome(
+    target: Target, trials: Sequence[Trial], mutation: Mutation, shelf: _Shelf, runner: Runner
+) -> Outcome:
     reason = target.equivalent.get(mutation.key)
     if reason is not None:
         return Outcome(mutation, "equivalent", "", reason, [], 0.0)
@@ -293,7 +282,7 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
         if not trial.sees(mutation):
             continue
         key = f"{mutation!r} {trial.key}"
-        ended = shelf.find(key) or _run(target, trial, mutation, trial.limit)
+        ended = shelf.find(key) or runner.run(target, trial, mutation, trial.limit)
         shelf.put(key, ended)
         code, said, spent = ended
         seconds += spent
@@ -307,74 +296,6 @@ def _outcome(target: Target, trials: Sequence[Trial], mutation: Mutation, shelf:
     return Outcome(mutation, status, killer, without_folders(how), passed, round(seconds, 1))
 
 
-class Ended(NamedTuple):
-    """A trial that is over.
-
-    Attributes
-    ----------
-    code : int
-        Exit code, or `STOPPED`.
-    said : list of str
-        The last lines that it printed.
-    seconds : float
-        Of one core, which do not depend on what else runs.
-    """
-
-    code: int
-    said: list[str]
-    seconds: float
-
-
-def _run(target: Target, trial: Trial, mutation: Mutation | None, limit: float) -> Ended:
-    """Put a program before a trial, for at most `limit` seconds of one core."""
-    with tempfile.TemporaryDirectory(prefix="bnpzoo-blind-", ignore_cleanup_errors=True) as temporary:
-        folder = Path(temporary)
-        root = target.copy(folder)
-        environment = target.environment(folder)
-        if mutation is not None:
-            file = root / mutation.file
-            file.write_bytes(mutation.apply(file.read_bytes()))
-            shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)
-            if file.suffix == ".stan":  # the cache of compiled programs is not for mutants
-                environment["XDG_CACHE_HOME"] = str(folder / ".cache")
-        limited = ["sh", "-c", 'ulimit -t "$0" && exec "$@"', f"{limit:.0f}"]
-        log = folder / "told"
-        with (
-            log.open("w", encoding="utf-8") as told,
-            subprocess.Popen(
-                [*limited, sys.executable, *trial.arguments],
-                cwd=root,
-                env=environment,
-                stdout=told,
-                stderr=subprocess.STDOUT,
-                text=True,
-                start_new_session=True,  # so that what it has started can be ended with it
-            ) as process,
-        ):
-            RUNNING.add(process)
-            watch = threading.Timer(PATIENCE * limit, _kill, [process])
-            watch.start()
-            try:
-                _, status, used = os.wait4(process.pid, 0)
-                code = process.returncode = os.waitstatus_to_exitcode(status)
-            finally:
-                watch.cancel()
-                if process.returncode is None:
-                    _kill(process)
-                RUNNING.discard(process)
-        seconds = used.ru_utime + used.ru_stime
-        if code in (-signal.SIGKILL, -signal.SIGXCPU):
-            return Ended(STOPPED, [f"stopped after {seconds:.0f} s"], seconds)
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return Ended(code, [line[:300] for line in lines if line.strip()][-20:], seconds)
-
-
 def without_folders(line: str) -> str:
     """Return a line with the last name of each absolute path that is in it."""
     return FOLDERS.sub("", line)
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    """End a process and all that it has started; the thread that waits for it is the one to learn of it."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

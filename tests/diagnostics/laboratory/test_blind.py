@@ -4,19 +4,14 @@ import ast
 import os
 import subprocess
 import sys
-from dataclasses import asdict, replace
 
 import pytest
 from bnpzoo.diagnostics.laboratory.archive import Books
-from bnpzoo.diagnostics.laboratory.blind import audit as blind
-from bnpzoo.diagnostics.laboratory.blind import targets
-from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit, draw, failed_tests, without_folders
+from bnpzoo.diagnostics.laboratory.blind.audit import Audit, draw, failed_tests, without_folders
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
-from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, OwnSampler, PackageModel
+from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, PackageModel
 from bnpzoo.diagnostics.laboratory.definitions import Name
-from bnpzoo.diagnostics.reports.blind import summary_of, write_blind_report
-from bnpzoo.diagnostics.reports.evidence import evidence_page
 from bnpzoo.zoo.inference.stan_engines import engines
 
 SOURCE = '''\
@@ -255,111 +250,3 @@ def test_reasons_are_of_mutants_that_there_are():
     assert {key for key in target.equivalent if key.partition(":")[0] in files} <= known
     assert all(len(reason.split()) > 3 for reason in target.equivalent.values())
     assert EQUIVALENT.exists()
-
-
-OWN = """\
-from types import SimpleNamespace
-
-
-class Halves:
-    def half(self, x):
-        return x / 2.0
-
-    def unused(self, x):
-        return more(x)
-
-
-def more(x):
-    return x + 1
-
-
-def verdicts(subject):
-    is_right = subject.half(8.0) == 4.0
-    yield SimpleNamespace(passed=is_right, status="passed" if is_right else "rejected")
-"""
-
-
-@pytest.fixture
-def own(tmp_path):
-    file = tmp_path / "own.py"
-    file.write_text(OWN)
-    return OwnSampler(f"{file}:Halves")
-
-
-def test_an_audit_of_a_program_of_ones_own(own, tmp_path, monkeypatch):
-    seen = []
-    found = audit(own, 5, 1, tmp_path / "store", 2, lambda *told: seen.append(told))
-    fates = {(o.mutation.definition, o.status) for o in found.outcomes}
-    assert ("Halves.half", "killed") in fates
-    assert {status for name, status in fates if name == "more"} == {"survived"}
-    assert {name for name, _ in fates} == {"Halves.half", "more"}
-    assert [done for _, done, _ in seen] == [1, 2, 3, 4, 5]
-    assert 0.0 < found.score_of_running < 1.0
-    assert found.interval[0] < found.score_of_running < found.interval[1]
-    assert found.killers == {"verdicts": len(found.of("killed")) + len(found.of("crashed"))}
-    page = tmp_path / "page.html"
-    write_blind_report(page, found)
-    assert summary_of(found) in page.read_text()
-
-    def run(*arguments):
-        raise AssertionError("everything is known")
-
-    monkeypatch.setattr(blind, "_run", run)
-    again = audit(own, 5, 1, tmp_path / "store", 2)
-    assert [asdict(o) for o in again.outcomes] == [asdict(o) for o in found.outcomes]
-    found.save(tmp_path / "own.audit")
-    assert Audit.read(tmp_path / "own.audit") == found
-    assert f"{found.score_of_running:.0%}" in evidence_page([], [found])
-    (tmp_path / "own.audit").write_text("{}")
-    with pytest.raises(ValueError, match=r"own\.audit: expected a blind audit"):
-        Audit.read(tmp_path / "own.audit")
-
-
-def test_other_tests_are_all_that_is_tried_anew(own, tmp_path, monkeypatch):
-    [trial] = own.trials()
-    tried = []
-
-    def run(target, trial, mutation, limit):
-        tried.append((trial.tests, mutation is None))
-        return [0, [], 1.0]
-
-    monkeypatch.setattr(blind, "_run", run)
-    monkeypatch.setattr(own, "trials", lambda: [replace(trial, tests="old"), replace(trial, tests="mended")])
-    audit(own, 2, 1, tmp_path / "store", 1)
-    assert len(tried) == 6
-    monkeypatch.setattr(own, "trials", lambda: [replace(trial, tests="old"), replace(trial, tests="new")])
-    tried.clear()
-    audit(own, 2, 1, tmp_path / "store", 1)
-    assert tried == [("new", True), ("new", False), ("new", False)]
-
-
-def test_mutants_that_are_argued_to_be_equivalent_are_not_tried(own):
-    own.equivalent = {m.key: "nobody calls it, so it says nothing" for site in own.sites for m in site}
-    found = audit(own, 3, 1)
-    assert [o.status for o in found.outcomes] == ["equivalent"] * 3
-    assert "nothing can be said" in summary_of(found)
-
-
-def test_a_program_that_is_wrong_from_the_start(own):
-    own.file.write_text(OWN.replace("== 4.0", "== 5.0"))
-    with pytest.raises(ValueError, match="the right program does not pass verdicts"):
-        audit(own, 3, 1)
-
-
-def test_a_mutant_that_goes_on_for_ever(own, monkeypatch):
-    monkeypatch.setattr(targets, "LEAST_LIMIT", 1.0)
-    monkeypatch.setattr(targets, "SLACK", 0.0)
-    loop = "while x > 4.0:\n            x = x - 2.0\n        return x"
-    own.file.write_text(OWN.replace("return x / 2.0", loop))
-    sites = OwnSampler(own.name).sites
-    own.sites = [[m] for site in sites for m in site if m.after == "(x + 2.0)"]
-    found = audit(own, 1, 1)
-    assert [(o.status, o.how) for o in found.outcomes] == [("killed", "stopped after 1 s")]
-
-
-def test_trials_that_wait_without_computing(own, monkeypatch):
-    monkeypatch.setattr(blind, "PATIENCE", 0.05)
-    waits = targets.Trial("waits", ("-c", "import time; time.sleep(60)"))
-    for _ in range(10):  # whether the watch or the audit hears first of its end is up to the system
-        ended = blind._run(own, waits, None, 1.0)
-        assert ended.said == ["stopped after 0 s"]
