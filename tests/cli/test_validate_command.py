@@ -159,13 +159,13 @@ def test_mutants_of_ones_own_sampler(run, tmp_path):
 
 
 def test_mutants_of_every_model(run, tmp_path, monkeypatch):
-    from bnpzoo.diagnostics.laboratory.blind import audit
+    from bnpzoo.diagnostics.laboratory.blind.running import Ended, Runner
     from bnpzoo.zoo import models
 
-    def run_trial(target, trial, mutation, limit):
-        return audit.Ended(0 if mutation is None else 3, ["no"], 1.0)
+    def run_trial(self, target, trial, mutation, limit):
+        return Ended(0 if mutation is None else 3, ["no"], 1.0)
 
-    monkeypatch.setattr(audit, "_run", run_trial)
+    monkeypatch.setattr(Runner, "run", run_trial)
     monkeypatch.setattr(models, "combinations", lambda: [("lda", ""), ("lda", "pitman-yor")])
     result = run("validate", "--all", "--blind", "2", "--out", tmp_path, "--json")
     found = json.loads(result.stdout)
