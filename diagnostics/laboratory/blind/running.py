@@ -10,7 +10,7 @@ import tempfile
 import threading
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from .changes import Mutation
 from .targets import Target, Trial
@@ -95,7 +95,7 @@ class Runner:
             watch.start()
             try:
                 _, status, used = os.wait4(process.pid, 0)
-                process.returncode = os.waitstatus_to_exitcode(status)
+                code = process.returncode = os.waitstatus_to_exitcode(status)
             finally:
                 watch.cancel()
                 if process.returncode is None:
@@ -104,10 +104,10 @@ class Runner:
                     self._running.discard(process)
         if self._is_stopped:  # what was killed has not failed
             raise CancelledError
-        return process.returncode, used.ru_utime + used.ru_stime
+        return code, used.ru_utime + used.ru_stime
 
     def _begun(
-        self, command: list[str], root: Path, environment: dict[str, str], told: object
+        self, command: list[str], root: Path, environment: dict[str, str], told: IO[str]
     ) -> "subprocess.Popen[str]":
         with self._lock:
             if self._is_stopped:
