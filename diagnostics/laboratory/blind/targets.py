@@ -349,7 +349,7 @@ class PackageModel(Target):
         found = []
         for path in sorted(folder.rglob("test_*.py")):
             file = path.relative_to(PACKAGE).as_posix()
-            if file == f"tests/models/test_{own}.py":
+            if path.parent == folder / "models" and _is_about(path) == own:
                 found.append(_pytest(file, "", _is_python))
             elif file in OF_EVERY_MODEL:
                 found.append(_pytest(file, chosen, _is_python))
@@ -362,6 +362,12 @@ class PackageModel(Target):
             elif not file.startswith(OUTSIDE):
                 found.append(_pytest(file, "", _names(path, own)))
         return found
+
+
+def _is_about(test: Path) -> str:
+    """Model after which a file of tests is named, as is ``test_lda.py``, and ``test_lda_oracle.py`` too."""
+    name = test.stem.removeprefix("test_")
+    return max((model for model in MODELS if f"{name}_".startswith(f"{model}_")), key=len, default="")
 
 
 def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str) -> Trial:

@@ -4,9 +4,11 @@ import ast
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from bnpzoo.diagnostics.laboratory.archive import Books
+from bnpzoo.diagnostics.laboratory.blind import targets
 from bnpzoo.diagnostics.laboratory.blind.audit import Audit, draw, failed_tests, without_folders
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
@@ -214,6 +216,12 @@ def test_changes_of_a_model_are_put_before_tests_that_name_it_by_its_id():
     target = PackageModel("sparse_transfer")
     own = next(site[0] for site in target.sites if site[0].file == "zoo/models/sparse_transfer.py")
     assert any(t.name.endswith("buffet/test_generator.py") and t.sees(own) for t in target.trials())
+
+
+def test_which_model_a_file_of_tests_is_about():
+    names = ("sparse_transfer", "sparse_transfer_joint", "sbp", "mt_hdp", "chains", "was")
+    found = [targets._is_about(Path(f"test_{name}.py")) for name in names]
+    assert found == ["sparse_transfer", "sparse_transfer", "sbp", "mt_hdp", "", "was"]
 
 
 def test_changes_of_a_family_are_put_before_the_tests_of_its_folder():

@@ -13,7 +13,9 @@ from bnpzoo.zoo.families.buffet import reference
 from bnpzoo.zoo.families.buffet.blocks import BuffetSticks, all_masks, log_lengths
 from bnpzoo.zoo.families.buffet.reference import masked_proportions
 from bnpzoo.zoo.inference import nuts
+from scipy.stats import chisquare
 
+FALSE_ALARM_RATE = 1e-5
 ALARM = 5.0
 """Standard errors: with the normal law, a false alarm in any of 40 comparisons has probability 3e-5."""
 
@@ -104,6 +106,14 @@ def test_sticks_are_drawn_from_their_density(weak_limit):
     error = ratio.std() / np.sqrt(ratio.size)
     assert error < 0.02
     assert abs(ratio.mean() - 1.0) < ALARM * error
+
+
+def test_sticks_of_each_draw_are_in_an_order_of_their_own():
+    law = BuffetSticks(jnp.asarray(1.5), 3)
+    orders = np.argsort(law.sample(jax.random.key(0), (600,)), axis=-1)
+    _, counts = np.unique(orders, axis=0, return_counts=True)
+    assert len(counts) == 6
+    assert chisquare(counts).pvalue > FALSE_ALARM_RATE
 
 
 def test_topics_that_are_off_have_no_weight_however_strong():
