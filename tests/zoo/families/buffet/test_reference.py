@@ -13,16 +13,13 @@ from bnpzoo.zoo.families.buffet import reference
 from bnpzoo.zoo.families.buffet.blocks import BuffetSticks, all_masks, log_lengths
 from bnpzoo.zoo.families.buffet.reference import masked_proportions
 from bnpzoo.zoo.inference import nuts
+from buffet_micro import HYPER, MICRO
 from scipy.stats import chisquare
 
 FALSE_ALARM_RATE = 1e-5
 ALARM = 5.0
 """Standard errors: with the normal law, a false alarm in any of 40 comparisons has probability 3e-5."""
 
-MICRO = bnpzoo.Corpus(
-    np.array([0, 0, 0, 1, 2, 1, 1, 0]), np.array([0, 2, 5, 6, 8]), n_words=3, group=np.array([0, 0, 1, 1])
-)
-TRANSFER = {"alpha": 1.5, "epsilon": 0.6, "eta": 0.3, "a1": 2.0, "a2": 0.5}
 FOCUSED = {"alpha": 0.5, "gamma": 1.1, "eta": 0.5}
 # Two topics with Beta(alpha / 2, 1) sticks, by quadrature: P(m_ck = 1) and E[weight_ck] by task, E[shape].
 EXACT = {
@@ -35,7 +32,7 @@ class WeakLimit:
     """Sparse transfer model whose reference has the sticks of the weak limit."""
 
     def __init__(self, **hyper):
-        self.model = bnpzoo.get("sparse_transfer", **TRANSFER | hyper)
+        self.model = bnpzoo.get("sparse_transfer", **HYPER | hyper)
 
     def require_reference(self):
         parameters = ("mask", "log_weight", "shape")
