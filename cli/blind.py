@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .console import ExitCode, one_bar, print_json, print_table, resumable, say
 
 if TYPE_CHECKING:
-    from ..diagnostics.laboratory.blind.audit import Audit, Outcome
+    from ..diagnostics.laboratory.blind.audit import Audit
 
 
 def validate_blindly(
@@ -21,12 +21,7 @@ def validate_blindly(
     own = ":" in name
     target = OwnSampler(name) if own else PackageModel(name, topics, options)
     with resumable(out), one_bar("the right program first") as move:
-
-        def progress(outcome: "Outcome", done: int, total: int) -> None:
-            told = f"{outcome.status}: {outcome.mutation.file}:{outcome.mutation.line}"
-            move(done, total, told)
-
-        found = audit(target, n, seed, out / "blind", jobs, progress)
+        found = audit(target, n, seed, out / "blind", jobs, lambda what, *told: move(*told, what))
     stem = Path(name.rpartition(":")[0]).stem if own else ".".join(filter(None, (name, topics)))
     if not own:
         found.save(out / "blind" / f"{stem}.audit")

@@ -65,7 +65,7 @@ class Outcome:
     seconds: float
 
 
-type Progress = Callable[[Outcome, int, int], None]
+type Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,8 @@ def audit(
         Folder that keeps each outcome, so that an audit that is stopped goes on where it was.
     jobs : int, optional
         Trials at once; as many as there are cores unless given.
-    progress : (outcome, done, total) -> None, optional
+    progress : (what, done, total) -> None, optional
+        Called after each trial of the right program, and then after each mutant.
 
     Raises
     ------
@@ -188,13 +189,15 @@ def audit(
     if not drawn:
         raise ValueError(f"{target.name}: there is nothing that could be changed")
     shelf, runner = _Shelf(store, target.digest), Runner()
+    report: Progress = progress or (lambda what, done, total: None)
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         try:
-            trials = _costed(target, drawn, _Shelf(store, target.whole), runner, pool)
+            trials = _costed(target, drawn, _Shelf(store, target.whole), runner, pool, report)
             waiting = [pool.submit(_outcome, target, trials, mutation, shelf, runner) for mutation in drawn]
             for done, future in enumerate(as_completed(waiting), start=1):
-                if progress is not None:
-                    progress(future.result(), done, len(drawn))
+                outcome = future.result()
+                place = f"{outcome.mutation.file}:{outcome.mutation.line}"
+                report(f"{outcome.status}: {place}", done, len(drawn))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             runner.stop()
@@ -231,7 +234,12 @@ class _Shelf:
 
 
 def _costed(
-    target: Target, drawn: Sequence[Mutation], shelf: _Shelf, runner: Runner, pool: ThreadPoolExecutor
+    target: Target,
+    drawn: Sequence[Mutation],
+    shelf: _Shelf,
+    runner: Runner,
+    pool: ThreadPoolExecutor,
+    report: Progress,
 ) -> list[Trial]:
     """Put the right program before all trials that some mutation needs; return them from cheap to dear.
 
@@ -258,7 +266,10 @@ def _costed(
         return replace(trial, seconds=seconds, arguments=trial.arguments + deselected)
 
     needed = [trial for trial in target.trials() if any(trial.sees(mutation) for mutation in drawn)]
-    found = [trial for trial in pool.map(tried, needed) if trial is not None]
+    found: list[Trial] = []
+    for done, (trial, costed) in enumerate(zip(needed, pool.map(tried, needed), strict=True), start=1):
+        report(f"the right program: {trial.name}", done, len(needed))
+        found += [costed] if costed is not None else []
     return sorted(found, key=lambda trial: trial.seconds)
 
 

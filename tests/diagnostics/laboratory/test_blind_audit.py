@@ -52,7 +52,10 @@ def test_an_audit_of_a_program_of_ones_own(own, tmp_path, monkeypatch):
     assert ("Halves.half", "killed") in fates
     assert {status for name, status in fates if name == "more"} == {"survived"}
     assert {name for name, _ in fates} == {"Halves.half", "more"}
-    assert [done for _, done, _ in seen] == [1, 2, 3, 4, 5]
+    assert seen[0] == ("the right program: verdicts", 1, 1)
+    assert [told for _, *told in seen[1:]] == [[done, 5] for done in range(1, 6)]
+    told = {f"{o.status}: {o.mutation.file}:{o.mutation.line}" for o in found.outcomes}
+    assert {what for what, *_ in seen[1:]} == told
     assert 0.0 < found.score_of_running < 1.0
     assert found.interval[0] < found.score_of_running < found.interval[1]
     assert found.killers == {"verdicts": len(found.of("killed")) + len(found.of("crashed"))}
