@@ -269,7 +269,8 @@ def _costed(
     found: list[Trial] = []
     for done, (trial, costed) in enumerate(zip(needed, pool.map(tried, needed), strict=True), start=1):
         report(f"the right program: {trial.name}", done, len(needed))
-        found += [costed] if costed is not None else []
+        if costed is not None:
+            found.append(costed)
     return sorted(found, key=lambda trial: trial.seconds)
 
 
