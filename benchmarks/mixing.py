@@ -254,7 +254,8 @@ second half of these. Sweeps are of the whole corpus.
 
 The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity. Chains have met
 when R-hat of the second half so far stays at {MET} and below, looked at {CHECKS} times. ESS, of all chains
-together, is that of the worst quantity, by a CPU-second, from {LOOKS // 2} draws of a chain at most.
+together, is that of the worst quantity, by a CPU-second, from {LOOKS // 2} draws of a chain at most. Where a
+chain has fewer than {FEW_LOOKS}, R-hat is inf and ESS 0: nothing is known.
 
 {table((*about, "CPU-seconds", "spread", "R-hat", "of", "met after", "ESS / s", "of"), 3, agreements)}
 

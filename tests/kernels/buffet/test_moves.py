@@ -101,25 +101,33 @@ def test_other_odds_are_told(find, replace):
     assert found != [pytest.approx(odds, rel=1e-6) for odds in right]
 
 
-def test_a_sweep_looks_at_no_topic_that_there_is_no_room_for():
-    room = load_room(PLAIN_PYTHON)
+def full_state(room):
+    """State with room for the topics that there are, and no other."""
     state = state_of(room, "collapsed", [False, True], MODEL.replaced(lengths="document"))
-    n_topics = int(state.topics.n_topics[0])
+    n_topics, capacity = int(state.topics.n_topics[0]), state.masks.n_on.size
 
     def narrow(part):
-        """Arrays as wide as there are topics."""
-        widest = part.n_on.size if hasattr(part, "n_on") else part.doc_count.size
-        return part._replace(
-            **{
-                name: array[..., :n_topics].copy()
-                for name, array in part._asdict().items()
-                if array.shape[-1:] == (widest,)
-            }
-        )
+        arrays = {name: x for name, x in part._asdict().items() if x.shape[-1:] == (capacity,)}
+        return part._replace(**{name: x[..., :n_topics].copy() for name, x in arrays.items()})
 
-    full = state._replace(masks=narrow(state.masks), scratch=narrow(state.scratch))
-    assert full.masks.shape.size == full.scratch.closed.shape[1] == n_topics
+    return state._replace(masks=narrow(state.masks), scratch=narrow(state.scratch))
+
+
+def test_a_sweep_looks_at_no_topic_that_there_is_no_room_for():
+    room = load_room(PLAIN_PYTHON)
+    full = full_state(room)
+    assert full.masks.shape.size == full.scratch.closed.shape[1] == full.topics.n_topics[0]
     assert not room(sweeps).collapsed_sweep(np.random.default_rng(0), full)
+
+
+def test_a_look_at_one_more_is_noticed():
+    each = "for k in range(state.topics.n_topics[0]"
+    room = load_room(Change("buffet/sweeps.py", f"{each})", f"{each} + 1)"), PLAIN_PYTHON)
+    with pytest.raises(IndexError):
+        room(sweeps).collapsed_sweep(np.random.default_rng(0), full_state(room))
+
+
+STICK_OF_B, EPSILON = 0.3, 0.6
 
 
 class Chance:
@@ -152,9 +160,6 @@ def law_of_reinstatement(weight, on, *changes):
         b, psi = reinstate(chance, weight, on, STICK_OF_B, EPSILON)
         out[int(b), int(psi)] += chance.probability
     return out
-
-
-STICK_OF_B, EPSILON = 0.3, 0.6
 
 
 def reinstated_by_equation_8(weight, on):
