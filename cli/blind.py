@@ -58,5 +58,6 @@ def _plain(found: "Audit") -> dict[str, Any]:
         "score_of_running": found.score_of_running,
         "interval": found.interval,
         "killers": found.killers,
+        "left_out": found.left_out,
         "mutants": [asdict(outcome) | {"mutation": outcome.mutation._asdict()} for outcome in found.outcomes],
     }

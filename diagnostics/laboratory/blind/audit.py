@@ -7,11 +7,12 @@ goes through all trials: so it is known that they pass, what they cost and in wh
 
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,8 @@ ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert)")
 FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\",:\[\]]+/)+")
 """Folders of absolute paths, which say where an audit was made; what it leaves behind is read elsewhere."""
 
-DEAREST, LONGEST = 100.0, 900.0
-"""Tests and rungs that take more seconds of one core with the right program are left out."""
+DEAREST, LONGEST = 240.0, 900.0
+"""Files of tests, and rungs, that take more seconds of one core with the right program are left out."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Audit:
     date : str
         ISO 8601.
     outcomes : list of Outcome
+    left_out : list of str
+        Names of the trials that took too long with the right program, or cannot run.
     """
 
     target: str
@@ -91,6 +94,7 @@ class Audit:
     sites: int
     date: str
     outcomes: list[Outcome]
+    left_out: list[str] = field(default_factory=list)
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
@@ -192,7 +196,7 @@ def audit(
     report: Progress = progress or (lambda what, done, total: None)
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         try:
-            trials = _costed(target, drawn, _Shelf(store, target.whole), runner, pool, report)
+            trials, left_out = _costed(target, drawn, _Shelf(store, target.whole), runner, pool, report)
             waiting = [pool.submit(_outcome, target, trials, mutation, shelf, runner) for mutation in drawn]
             for done, future in enumerate(as_completed(waiting), start=1):
                 outcome = future.result()
@@ -203,7 +207,8 @@ def audit(
             runner.stop()
             raise
     outcomes = [future.result() for future in waiting]
-    return Audit(target.name, target.law, seed, len(target.sites), date.today().isoformat(), outcomes)
+    today = date.today().isoformat()
+    return Audit(target.name, target.law, seed, len(target.sites), today, outcomes, left_out)
 
 
 def _read_outcome(known: dict[str, Any]) -> Outcome:
@@ -240,11 +245,11 @@ def _costed(
     runner: Runner,
     pool: ThreadPoolExecutor,
     report: Progress,
-) -> list[Trial]:
+) -> tuple[list[Trial], list[str]]:
     """Put the right program before all trials that some mutation needs; return them from cheap to dear.
 
-    Left out are those that take too long, and tests that the right program fails, as they mind whether
-    kernels are compiled.
+    Tests that the right program fails are left out, as they mind whether kernels are compiled. So are trials
+    that take too long, or that cannot run: their names are returned beside the others.
     """
 
     def tried(trial: Trial) -> Trial | None:
@@ -256,12 +261,12 @@ def _costed(
             shelf.put(key, known)
         code, said, seconds = known
         failing = failed_tests(said)
-        if code == STOPPED:
+        if code == NO_TESTS:
             return None
-        if code != PASSED and not trial.is_pytest:
+        if code not in (PASSED, STOPPED) and not trial.is_pytest:
             raise ValueError(f"{target.name}: the right program does not pass {trial.name}: {said[-1:]}")
         if code != PASSED and not failing:
-            return None
+            return replace(trial, seconds=math.inf)
         deselected = tuple(word for test in failing for word in ("--deselect", test))
         return replace(trial, seconds=seconds, arguments=trial.arguments + deselected)
 
@@ -271,7 +276,9 @@ def _costed(
         report(f"the right program: {trial.name}", done, len(needed))
         if costed is not None:
             found.append(costed)
-    return sorted(found, key=lambda trial: trial.seconds)
+    left_out = [trial.name for trial in found if math.isinf(trial.seconds)]
+    kept = [trial for trial in found if math.isfinite(trial.seconds)]
+    return sorted(kept, key=lambda trial: trial.seconds), left_out
 
 
 def failed_tests(said: Sequence[str]) -> list[str]:

@@ -95,6 +95,26 @@ def test_other_tests_are_all_that_is_tried_anew(own, tmp_path, monkeypatch):
     assert tried == [("new", True), ("new", False), ("new", False)]
 
 
+def test_what_is_too_dear_is_left_out_and_told(own, tmp_path, monkeypatch):
+    [verdicts] = own.trials()
+    dear, empty = (replace(verdicts, name=name, arguments=("-m", "pytest")) for name in ("dear", "empty"))
+    monkeypatch.setattr(own, "trials", lambda: [dear, verdicts, empty])
+    ends = {"dear": (running.STOPPED, ["stopped after 240 s"], 240.0), "empty": (5, [], 1.0)}
+    tried = []
+
+    def run(self, target, trial, mutation, limit):
+        tried.append((trial.name, mutation is None))
+        return ends.get(trial.name, (0, [], 1.0))
+
+    monkeypatch.setattr(Runner, "run", run)
+    found = audit(own, 2, 1, jobs=1)
+    assert found.left_out == ["dear"]
+    assert {name for name, is_right in tried if not is_right} == {"verdicts"}
+    assert "Left out, as too dear: dear." in summary_of(found)
+    found.save(tmp_path / "own.audit")
+    assert Audit.read(tmp_path / "own.audit") == found
+
+
 def test_mutants_that_are_argued_to_be_equivalent_are_not_tried(own):
     own.equivalent = {m.key: "nobody calls it, so it says nothing" for site in own.sites for m in site}
     found = audit(own, 3, 1)
