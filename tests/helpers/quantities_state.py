@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN
@@ -13,7 +14,10 @@ from quantities_topics import topic_side_of
 from scipy import sparse
 from spelled_out import FORMS
 
-PROBES = Probes.of(DESIGN.corpus(np.zeros(int(DESIGN.doc_lengths.sum()), int)))
+N_TOKENS = int(DESIGN.doc_lengths.sum())
+PROBES = Probes.of(DESIGN.corpus(np.zeros(N_TOKENS, int)))._replace(
+    pairs=np.array(list(combinations(range(N_TOKENS), 2)))  # all: a few may agree with a mistake by chance
+)
 
 SETS = [[0, 1], [], [0], [1, 2], [], [0, 1, 2], [2]]
 """Labels of the documents in the forms that take sets: three, two, one and none; nobody has the last."""

@@ -62,7 +62,7 @@ def test_stick_weights_are_the_sticks_in_random_order(double, gamma):
 def test_stick_weights_are_drawn_from_their_density(double):
     # E[f / p] over draws is the volume that f fills, for a density f inside the support: here a normal's, 1.
     law = blocks.StickWeights(jnp.asarray(1.5), 3)
-    y = law.sample(jax.random.key(0), (40_000,))
+    y = law.sample(jax.random.key(0), (200, 200)).reshape(-1, 3)
     log_normal = jnp.sum(-0.5 * ((y - 1.0) / 0.7) ** 2 - np.log(0.7 * np.sqrt(2 * np.pi)), -1)
     ratio = np.exp(log_normal - jax.vmap(law.log_prob)(y))
     error = ratio.std() / np.sqrt(ratio.size)
