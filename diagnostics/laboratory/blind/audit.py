@@ -23,8 +23,8 @@ from scipy.stats import beta
 from ....zoo.files import replace_on_success
 from .changes import Mutation, Site
 from .running import STOPPED, Runner
-from .targets import Target, Trial
-from .trial import PASSED, REJECTED
+from .targets import Target
+from .trial import PASSED, REJECTED, Trial
 
 NO_TESTS = 5
 """Exit code of pytest."""

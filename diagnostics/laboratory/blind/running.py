@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from .changes import Mutation
-from .targets import Target, Trial
+from .targets import Target
+from .trial import Trial
 
 STOPPED = -1
 """Exit code of what ran past its time."""

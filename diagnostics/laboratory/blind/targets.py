@@ -1,35 +1,31 @@
-"""What a blind audit takes apart: a model of the package, or somebody's own sampler; and its trials."""
+"""What a blind audit takes apart: a model of the package, or somebody's own sampler."""
 
 import ast
 import hashlib
-import json
 import os
 import re
 import shutil
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from ....zoo.inference.stan_engines import engines
-from ....zoo.models import MODELS, combinations
 from ..closure import closure, digest
 from ..definitions import PACKAGE, Name, path_of
 from ..ladder import DESIGN, JUDGES, NOT_FOLLOWED, Case, climb, stan_tokens
 from ..validate import cases_of
-from .changes import Mutation, Site, python_sites
+from .changes import Site, python_sites
 from .stan_changes import stan_sites
+from .trial import Trial
+from .trials_of_models import cousins_of, rungs_of, tests_of
 from .unreached import classes_in, is_of_other_parts, is_of_other_states, is_overridden
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 """Mutants of the package that are argued to change no law, with a line of reason each."""
-
-RUNGS = (("joint", "oracle"), ("sequential", "geweke"))
-"""What mutants of a model climb, at budget ``ci``, by process; calibration and references are too dear."""
 
 LAW = ("kernels/", "zoo/models/", "zoo/families/", "zoo/toolbox/", "zoo/priors.py", "stan/")
 NO_LAW = ("kernels/toolbox/jit.py", "kernels/toolbox/compilers.py", "zoo/models/__init__.py")
@@ -37,66 +33,6 @@ NO_LAW = ("kernels/toolbox/jit.py", "kernels/toolbox/compilers.py", "zoo/models/
 
 ASIDE = ("check", "_check", "memory_of", "BYTES", "LARGEST", "LEAST", "MOST", "POSITIVE", "Range")
 """Beginnings of the names of what says nothing of it: checks of arguments and sizes of memory."""
-
-OUTSIDE = ("tests/golden", "tests/fuzz", "tests/cli", "tests/test_", "tests/models", "tests/diagnostics")
-"""Tests that say nothing of the law of a model, or not of this one; golden draws notice any change at all."""
-
-OF_EVERY_MODEL = (
-    "tests/models/test_models.py",
-    "tests/models/test_chains.py",
-    "tests/models/test_quantities.py",
-    "tests/zoo/test_starts.py",
-)
-"""Files whose tests are named after the models that they are about."""
-
-STAN = "tests/zoo/test_stan.py"
-TWINS = tuple(f"twins and not full and {engine.name}" for engine in engines()[:1])
-"""Tests of the Stan programs, most of them heavy, and those of them that a mutant is put before."""
-
-OF_REFERENCES = re.compile("stan|bridge|references")
-"""Names of all files with tests of references."""
-
-SLACK, LEAST_LIMIT = 6.0, 60.0
-"""A trial may take so many times what the right program takes, and at least so many seconds of one core."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One test of a program.
-
-    Attributes
-    ----------
-    name : str
-    arguments : tuple of str
-        Of Python.
-    sees : (mutation) -> bool
-        Whether the outcome can depend on a change.
-    tests : str
-        Source of the file, if it is one of tests.
-    seconds : float
-        That it takes with the right program.
-    """
-
-    name: str
-    arguments: tuple[str, ...]
-    sees: Callable[[Mutation], bool] = lambda mutation: True
-    tests: str = ""
-    seconds: float = 0.0
-
-    @property
-    def key(self) -> str:
-        """What its outcome depends on beside the program."""
-        return repr((self.arguments, self.tests))
-
-    @property
-    def is_pytest(self) -> bool:
-        """Whether it is a file of tests."""
-        return self.arguments[1] == "pytest"
-
-    @property
-    def limit(self) -> float:
-        """Seconds after which it is stopped."""
-        return max(LEAST_LIMIT, SLACK * self.seconds)
 
 
 class Target(ABC):
@@ -325,89 +261,4 @@ class PackageModel(Target):
 
     def trials(self) -> list[Trial]:
         """Rungs of all variants, and tests: those that name the module, of its folder, and of the model."""
-        rungs = []
-        for own in RUNGS:
-            cases = sorted((c for c in self.cases if c.rung in own), key=lambda case: own.index(case.rung))
-            told = [json.dumps(asdict(case)) for case in cases]
-            rungs.append(
-                Trial(
-                    " and ".join(own),
-                    ("-m", f"{__package__}.trial", *told),
-                    lambda mutation, cases=cases: any(_is_of(mutation, case) for case in cases),
-                )
-            )
-        return rungs + self._tests()
-
-    def _tests(self) -> list[Trial]:
-        """Return tests of the model and of its references, and what `_names` finds for a change."""
-        folder = PACKAGE / "tests"
-        own = self.cases[0].model
-        topics = self.cases[0].topics
-        others = [name for name in MODELS if own in name and name != own]
-        sides = [] if topics else [side for model, side in combinations() if model == own and side]
-        chosen = " and ".join([own, *filter(None, [topics]), *(f"not {name}" for name in others + sides)])
-        found = []
-        for path in sorted(folder.rglob("test_*.py")):
-            file = path.relative_to(PACKAGE).as_posix()
-            if path.parent == folder / "models" and _is_about(path) == own:
-                found.append(_pytest(file, "", _is_python))
-            elif file in OF_EVERY_MODEL:
-                found.append(_pytest(file, chosen, _is_python))
-            elif OF_REFERENCES.search(path.name):
-                own_tests = (
-                    [(f"{chosen} and {one}", "-m", "") for one in TWINS] if file == STAN else [(chosen,)]
-                )
-                found += [_pytest(file, one, _is_of_references, *more) for one, *more in own_tests]
-                found.append(_pytest(file, " and ".join(f"not {name}" for name in MODELS), _names(path)))
-            elif not file.startswith(OUTSIDE):
-                found.append(_pytest(file, "", _names(path, own)))
-        return found
-
-
-def _is_about(test: Path) -> str:
-    """Model after which a file of tests is named, as is ``test_lda.py``, and ``test_lda_oracle.py`` too."""
-    name = test.stem.removeprefix("test_")
-    return max((model for model in MODELS if f"{name}_".startswith(f"{model}_")), key=len, default="")
-
-
-def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str) -> Trial:
-    options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no", *more)
-    arguments = ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ()))
-    return Trial(file, arguments, sees, (PACKAGE / file).read_text(encoding="utf-8"))
-
-
-def _names(test: Path, model_id: str = "") -> Callable[[Mutation], bool]:
-    """Whether a test names the module that is changed, of a model also by its id, or is of its folder."""
-    text = test.read_text(encoding="utf-8")
-    named = _imported(text) | ({f"zoo.models.{model_id}"} if f'"{model_id}"' in text else set())
-    folder = test.parent.relative_to(PACKAGE / "tests")
-    of_folder = len(folder.parts) > 1  # a family's, or a toolbox; a whole room is too much
-    return lambda mutation: _module(mutation) in named or (of_folder and Path(mutation.file).parent == folder)
-
-
-def _module(mutation: Mutation) -> str:
-    return mutation.file.removesuffix(".py").replace("/", ".")
-
-
-def _imported(text: str) -> set[str]:
-    """Modules of the package that a test imports."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bnpzoo."):
-            base = (node.module or "").removeprefix("bnpzoo.")
-            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
-    return found
-
-
-def _is_of(mutation: Mutation, case: Case) -> bool:
-    owner = mutation.definition.rpartition(".")[0]
-    names = {Name(_module(mutation), name) for name in (mutation.definition, owner)}
-    return bool(names & case.definitions)
-
-
-def _is_python(mutation: Mutation) -> bool:
-    return mutation.file.endswith(".py")
-
-
-def _is_of_references(mutation: Mutation) -> bool:
-    return not mutation.file.startswith("kernels/")
+        return [*rungs_of(self.cases), *cousins_of(self.cases[0]), *tests_of(self.cases[0])]

@@ -7,13 +7,58 @@ JSON, or ``FILE:NAME``, a subject. Where the file has a function ``verdicts``, t
 import importlib.util
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .changes import Mutation
+
 PASSED, REJECTED, BROKEN = 0, 3, 4
+
+SLACK, LEAST_LIMIT = 6.0, 60.0
+"""A trial may take so many times what the right program takes, and at least so many seconds of one core."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One test of a program.
+
+    Attributes
+    ----------
+    name : str
+    arguments : tuple of str
+        Of Python.
+    sees : (mutation) -> bool
+        Whether the outcome can depend on a change.
+    tests : str
+        Source of the file, if it is one of tests.
+    seconds : float
+        That it takes with the right program.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    sees: Callable[[Mutation], bool] = lambda mutation: True
+    tests: str = ""
+    seconds: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """What its outcome depends on beside the program."""
+        return repr((self.arguments, self.tests))
+
+    @property
+    def is_pytest(self) -> bool:
+        """Whether it is a file of tests."""
+        return self.arguments[1] == "pytest"
+
+    @property
+    def limit(self) -> float:
+        """Seconds after which it is stopped."""
+        return max(LEAST_LIMIT, SLACK * self.seconds)
 
 
 def verdicts_of(target: str) -> Iterable[Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from bnpzoo.diagnostics.laboratory.archive import Books
-from bnpzoo.diagnostics.laboratory.blind import targets
+from bnpzoo.diagnostics.laboratory.blind import trials_of_models
 from bnpzoo.diagnostics.laboratory.blind.audit import Audit, draw, failed_tests, without_folders
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
@@ -220,7 +220,7 @@ def test_changes_of_a_model_are_put_before_tests_that_name_it_by_its_id():
 
 def test_which_model_a_file_of_tests_is_about():
     names = ("sparse_transfer", "sparse_transfer_joint", "sbp", "mt_hdp", "chains", "was")
-    found = [targets._is_about(Path(f"test_{name}.py")) for name in names]
+    found = [trials_of_models._is_about(Path(f"test_{name}.py")) for name in names]
     assert found == ["sparse_transfer", "sparse_transfer", "sbp", "mt_hdp", "", "was"]
 
 
@@ -230,6 +230,18 @@ def test_changes_of_a_family_are_put_before_the_tests_of_its_folder():
     seen = {trial.name for trial in target.trials() if trial.sees(answers)}
     assert "tests/zoo/families/scaling/test_missing.py" in seen
     assert not any(name.startswith("tests/zoo/families/hdp") for name in seen)
+
+
+def test_changes_of_a_branch_that_is_a_cousins_are_put_before_its_rungs():
+    """``update_sticks`` has one for three levels, which ``hdp`` has not."""
+    target = PackageModel("hdp")
+    changes = {site[0].definition: site[0] for site in target.sites}
+    cousins = [trial for trial in target.trials() if " of " in trial.name]
+    assert "joint and oracle of mt_hdp" in {
+        trial.name for trial in cousins if trial.sees(changes["update_sticks"])
+    }
+    assert "joint and oracle of hdp" not in {trial.name for trial in cousins}
+    assert not any(trial.sees(changes["crt_by_jumps"]) for trial in cousins), "all models have it"
 
 
 def test_names_of_failed_tests_may_have_spaces():

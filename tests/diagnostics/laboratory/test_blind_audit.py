@@ -9,7 +9,8 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import asdict, replace
 
 import pytest
-from bnpzoo.diagnostics.laboratory.blind import running, targets
+from bnpzoo.diagnostics.laboratory.blind import running
+from bnpzoo.diagnostics.laboratory.blind import trial as process
 from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit
 from bnpzoo.diagnostics.laboratory.blind.running import Runner
 from bnpzoo.diagnostics.laboratory.blind.targets import OwnSampler
@@ -129,8 +130,8 @@ def test_a_program_that_is_wrong_from_the_start(own):
 
 
 def test_a_mutant_that_goes_on_for_ever(own, monkeypatch):
-    monkeypatch.setattr(targets, "LEAST_LIMIT", 1.0)
-    monkeypatch.setattr(targets, "SLACK", 0.0)
+    monkeypatch.setattr(process, "LEAST_LIMIT", 1.0)
+    monkeypatch.setattr(process, "SLACK", 0.0)
     loop = "while x > 4.0:\n            x = x - 2.0\n        return x"
     own.file.write_text(OWN.replace("return x / 2.0", loop))
     sites = OwnSampler(own.name).sites
@@ -139,7 +140,7 @@ def test_a_mutant_that_goes_on_for_ever(own, monkeypatch):
     assert [(o.status, o.how) for o in found.outcomes] == [("killed", "stopped after 1 s")]
 
 
-WAITS = targets.Trial("waits", ("-c", "import time; time.sleep(60)"))
+WAITS = process.Trial("waits", ("-c", "import time; time.sleep(60)"))
 
 
 def test_trials_that_wait_without_computing(own, monkeypatch):

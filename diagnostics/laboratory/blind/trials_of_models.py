@@ -1,0 +1,142 @@
+"""What mutants of a model are put before: rungs, of the model and of its cousins, and tests."""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from ....zoo.inference.stan_engines import engines
+from ....zoo.models import MODELS, combinations
+from ..definitions import PACKAGE, Name
+from ..ladder import Case
+from ..validate import cases_of
+from .changes import Mutation
+from .trial import Trial
+
+RUNGS = (("joint", "oracle"), ("sequential", "geweke"))
+"""What mutants of a model climb, at budget ``ci``, by process; calibration and references are too dear."""
+
+SHARED = re.compile(r"(kernels|zoo/families)/(?!toolbox/)\w+/")
+"""Where a family's files are, which models have in common."""
+
+OUTSIDE = ("tests/golden", "tests/fuzz", "tests/cli", "tests/test_", "tests/models", "tests/diagnostics")
+"""Tests that say nothing of the law of a model, or not of this one; golden draws notice any change at all."""
+
+OF_EVERY_MODEL = (
+    "tests/models/test_models.py",
+    "tests/models/test_chains.py",
+    "tests/models/test_quantities.py",
+    "tests/zoo/test_starts.py",
+)
+"""Files whose tests are named after the models that they are about."""
+
+STAN = "tests/zoo/test_stan.py"
+TWINS = tuple(f"twins and not full and {engine.name}" for engine in engines()[:1])
+"""Tests of the Stan programs, most of them heavy, and those of them that a mutant is put before."""
+
+OF_REFERENCES = re.compile("stan|bridge|references")
+"""Names of all files with tests of references."""
+
+
+def rungs_of(cases: Sequence[Case]) -> list[Trial]:
+    """Rungs of all variants of a model."""
+    return [_rungs(" and ".join(own), [c for c in cases if c.rung in own], own) for own in RUNGS]
+
+
+def _rungs(name: str, cases: Sequence[Case], order: Sequence[str]) -> Trial:
+    cases = sorted(cases, key=lambda case: order.index(case.rung))
+    told = [json.dumps(asdict(case)) for case in cases]
+    return Trial(
+        name,
+        ("-m", f"{__package__}.trial", *told),
+        lambda mutation: any(_is_of(mutation, case) for case in cases),
+    )
+
+
+def cousins_of(own: Case) -> list[Trial]:
+    """First rungs of all other models, for changes of what a family shares: a branch may be theirs alone."""
+    found = []
+    for model in MODELS:
+        cases = cases_of(model)
+        first = [case for case in cases if case.rung in RUNGS[0] and case.variant == cases[0].variant]
+        if model != own.model and first:
+            of_cousin = _rungs(f"{' and '.join(RUNGS[0])} of {model}", first, RUNGS[0])
+            found.append(replace(of_cousin, sees=_in_a_family(of_cousin.sees)))
+    return found
+
+
+def _in_a_family(sees: Callable[[Mutation], bool]) -> Callable[[Mutation], bool]:
+    return lambda mutation: bool(SHARED.match(mutation.file)) and sees(mutation)
+
+
+def tests_of(own: Case) -> list[Trial]:
+    """Return tests of a model and of its references, and what `_names` finds for a change."""
+    folder, topics = PACKAGE / "tests", own.topics
+    others = [name for name in MODELS if own.model in name and name != own.model]
+    sides = [] if topics else [side for model, side in combinations() if model == own.model and side]
+    chosen = " and ".join([own.model, *filter(None, [topics]), *(f"not {name}" for name in others + sides)])
+    found = []
+    for path in sorted(folder.rglob("test_*.py")):
+        file = path.relative_to(PACKAGE).as_posix()
+        if path.parent == folder / "models" and _is_about(path) == own.model:
+            found.append(_pytest(file, "", _is_python))
+        elif file in OF_EVERY_MODEL:
+            found.append(_pytest(file, chosen, _is_python))
+        elif OF_REFERENCES.search(path.name):
+            own_tests = [(f"{chosen} and {one}", "-m", "") for one in TWINS] if file == STAN else [(chosen,)]
+            found += [_pytest(file, one, _is_of_references, *more) for one, *more in own_tests]
+            found.append(_pytest(file, " and ".join(f"not {name}" for name in MODELS), _names(path)))
+        elif not file.startswith(OUTSIDE):
+            found.append(_pytest(file, "", _names(path, own.model)))
+    return found
+
+
+def _is_about(test: Path) -> str:
+    """Model after which a file of tests is named, as is ``test_lda.py``, and ``test_lda_oracle.py`` too."""
+    name = test.stem.removeprefix("test_")
+    return max((model for model in MODELS if f"{name}_".startswith(f"{model}_")), key=len, default="")
+
+
+def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str) -> Trial:
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no", *more)
+    arguments = ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ()))
+    return Trial(file, arguments, sees, (PACKAGE / file).read_text(encoding="utf-8"))
+
+
+def _names(test: Path, model_id: str = "") -> Callable[[Mutation], bool]:
+    """Whether a test names the module that is changed, of a model also by its id, or is of its folder."""
+    text = test.read_text(encoding="utf-8")
+    named = _imported(text) | ({f"zoo.models.{model_id}"} if f'"{model_id}"' in text else set())
+    folder = test.parent.relative_to(PACKAGE / "tests")
+    of_folder = len(folder.parts) > 1  # a family's, or a toolbox; a whole room is too much
+    return lambda mutation: _module(mutation) in named or (of_folder and Path(mutation.file).parent == folder)
+
+
+def _module(mutation: Mutation) -> str:
+    return mutation.file.removesuffix(".py").replace("/", ".")
+
+
+def _imported(text: str) -> set[str]:
+    """Modules of the package that a test imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bnpzoo."):
+            base = (node.module or "").removeprefix("bnpzoo.")
+            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def _is_of(mutation: Mutation, case: Case) -> bool:
+    owner = mutation.definition.rpartition(".")[0]
+    names = {Name(_module(mutation), name) for name in (mutation.definition, owner)}
+    return bool(names & case.definitions)
+
+
+def _is_python(mutation: Mutation) -> bool:
+    return mutation.file.endswith(".py")
+
+
+def _is_of_references(mutation: Mutation) -> bool:
+    return not mutation.file.startswith("kernels/")
