@@ -40,7 +40,7 @@ def stan_sites(file: str, source: bytes) -> list[Site]:
         if word in SWAPPED and not inside_angles:
             add(*token.span(), "operator", [SWAPPED[word]])
         elif word.isdigit() and not inside_angles:
-            add(*token.span(), "constant", [str(int(word) + 1), str(max(int(word) - 1, 0))])
+            add(*token.span(), "constant", [str(n) for n in (int(word) + 1, int(word) - 1) if n >= 0])
         elif word == "target" and i + 1 < len(tokens) and tokens[i + 1][0] == "+=":
             add(token.start(), code.index(";", token.start()) + 1, "statement dropped", [";"])
         elif _is_stan_name(tokens, i) and word in known and len(known) > 1:

@@ -132,7 +132,7 @@ data {
   vector<lower=0>[K] y;
 }
 model {
-  real total = sum(y) - 2;
+  real total = 0 + sum(y) - 2;
   for (k in 1:K) {
     target += y[k] * total;
   }
@@ -148,10 +148,12 @@ def test_what_can_be_changed_in_stan():
         ("operator", "*", "/"),
         ("constant", "2", "3"),
         ("constant", "1", "0"),
+        ("constant", "0", "1"),
         ("statement dropped", "target += y[k] * total;", ";"),
         ("name", "total", "K"),
     } <= found
     assert not any(m.line <= 3 and m.kind != "name" for site in sites for m in site)
+    assert all(m.before != m.after for site in sites for m in site)
 
 
 def test_few_draws_are_the_first_of_many():

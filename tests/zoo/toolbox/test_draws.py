@@ -62,6 +62,8 @@ def test_there_is_a_word_and_a_column_where_probabilities_add_up_to_less_than_on
     assert words.max() == 39
     weights = np.tile([0.1, 0.2, 0.7], (2, 1))
     assert draw_categorical(weights, AlmostOne()).tolist() == [2, 2]
+    smallest = np.full((2, 3), 5e-324)  # of which "almost all" is rounded to all
+    assert draw_categorical(smallest, AlmostOne()).tolist() == [2, 2]
 
 
 def test_words_are_drawn_from_topics():
