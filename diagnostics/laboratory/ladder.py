@@ -125,7 +125,10 @@ COMPILERS = (
 )
 """How numba is driven, which no verdict depends on, as on numba itself: golden draws, to the last bit, do."""
 
-NOT_FOLLOWED = (*CHOSEN, *COMPILERS)
+READERS = (Name("zoo.inference.fits", "load"),)
+"""How kept draws are read: what was written, or not at all, which is for its own tests to show."""
+
+NOT_FOLLOWED = (*CHOSEN, *COMPILERS, *READERS)
 """What a verdict names, and does not depend on."""
 
 

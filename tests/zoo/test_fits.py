@@ -78,6 +78,15 @@ def _set(group, name, change):
     return changed
 
 
+def _shape(group, name, shape):
+    def changed(tree):
+        dims = [f"axis {i}" for i in range(len(shape))]
+        values = np.broadcast_to(tree[group][name].values.ravel()[0], shape)
+        tree[group] = tree[group].to_dataset().drop_vars(name).assign({name: (dims, values)})
+
+    return changed
+
+
 def _drop(group, name):
     def changed(tree):
         tree[group] = tree[group].to_dataset().drop_vars(name)
@@ -101,6 +110,8 @@ CHANGES = [
     (_set("observed_data", "words", np.zeros_like), "expected the corpus that was fitted"),
     (_set("constant_data", "vocabulary", lambda x: x[::-1]), "expected the corpus that was fitted"),
     (_set("constant_data", "doc_ptr", lambda x: x * 0), "expected a corpus: doc_ptr"),
+    (_set("constant_data", "in_order", lambda x: np.array("x")), "in_order: expected axes"),
+    (_shape("constant_data", "in_order", (2, 2)), "in_order: expected axes"),
     (_set("constant_data", "cells", lambda x: x + 10**6), "cells: expected places in the corpus"),
     (_set("constant_data", "pairs", lambda x: -x - 1), "pairs: expected places in the corpus"),
     (_drop("warmup_posterior", "sweep"), "warmup_posterior: expected a coordinate sweep"),

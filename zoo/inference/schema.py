@@ -110,6 +110,8 @@ def _checked_corpus(tree: xr.DataTree) -> Corpus:
     if tree.attrs["has_groups"]:
         _variable("constant_data", constant, "group", ("document",), "iu")
         _variable("constant_data", constant, "group_names", ("group_name",), "OTU")
+    if "in_order" in constant:  # files of old have none
+        _variable("constant_data", constant, "in_order", (), "biu")
     try:
         corpus = corpus_of(tree)
     except (CorpusError, KeyError) as error:
