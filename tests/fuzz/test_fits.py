@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 import xarray as xr
 from bnpzoo.zoo.inference import ResultsError, corpus_of, latents_of, load, model_of, save
 from bnpzoo.zoo.inference.fits import SEAL
@@ -52,6 +53,17 @@ def _as_written(tree: xr.DataTree, path: Path, sealed: bool) -> bool:
     except Exception:  # not every tree is one that netCDF can hold
         return False
     return True
+
+
+def test_an_example_that_fails_is_told(fits):
+    """It was not while fits were shown in full: Hypothesis warned of that, and warnings are errors."""
+
+    @given(st.just(0))
+    def fails(fits, zero):
+        return len(fits) / zero
+
+    with pytest.raises(ZeroDivisionError):
+        fails(fits)
 
 
 @given(st.sampled_from(["lda", "hdp", "hpyp"]), st.data())
