@@ -18,7 +18,7 @@ JOBS := 2
 PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 WATCHED = -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
-test: $(INSTALLED)  ## Run the tests (on two cores 25 minutes, less once all is compiled)
+test: $(INSTALLED)  ## Run the tests (on two cores half an hour, less once all is compiled)
 	$(PYTEST) $(WATCHED)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) $(WATCHED) -m "sampler and not heavy"
 
