@@ -37,7 +37,8 @@ def summary_of(found: Audit) -> str:
     low, high = found.interval
     more = [f"{counts['crashed']} crashed"] if counts["crashed"] else []
     more += [f"{counts['equivalent']} are argued to be equivalent"] if counts["equivalent"] else []
-    without = f" Left out, as they take too long or do not run: {', '.join(found.left_out)}." if found.left_out else ""
+    names = ", ".join(found.left_out)
+    without = f" Left out, as they take too long or do not run: {names}." if names else ""
     return (
         f"{counts['killed']} of {running} mutants that run were killed, {found.score_of_running:.0%} (95 % "
         f"interval {low:.0%} to {high:.0%}){''.join(f'; {told}' for told in more)}.{without}"
