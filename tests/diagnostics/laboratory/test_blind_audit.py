@@ -11,7 +11,8 @@ from dataclasses import asdict, replace
 import pytest
 from bnpzoo.diagnostics.laboratory.blind import running
 from bnpzoo.diagnostics.laboratory.blind import trial as process
-from bnpzoo.diagnostics.laboratory.blind.audit import Audit, audit
+from bnpzoo.diagnostics.laboratory.blind.audit import Audit, Outcome, audit
+from bnpzoo.diagnostics.laboratory.blind.changes import Mutation
 from bnpzoo.diagnostics.laboratory.blind.running import Runner
 from bnpzoo.diagnostics.laboratory.blind.targets import OwnSampler
 from bnpzoo.diagnostics.reports.blind import summary_of, write_blind_report
@@ -72,10 +73,25 @@ def test_an_audit_of_a_program_of_ones_own(own, tmp_path, monkeypatch):
     assert [asdict(o) for o in again.outcomes] == [asdict(o) for o in found.outcomes]
     found.save(tmp_path / "own.audit")
     assert Audit.read(tmp_path / "own.audit") == found
-    assert f"{found.score_of_running:.0%}" in evidence_page([], [found])
     (tmp_path / "own.audit").write_text("{}")
     with pytest.raises(ValueError, match=r"own\.audit: expected a blind audit"):
         Audit.read(tmp_path / "own.audit")
+
+
+def test_the_evidence_page_tells_of_audits_one_by_one_and_together():
+    def outcome(status, line):
+        mutation = Mutation("a.py", "f", line, "y = x | 1", "name", "x", "y", 4, 5)
+        return Outcome(mutation, status, "", "", [], 1.0)
+
+    first = Audit("lda", "", 7, 100, "2026-01-02", [outcome("killed", 1), outcome("crashed", 2)], ["a rung"])
+    second = Audit("hdp", "", 8, 100, "2026-01-03", [outcome("survived", 3), outcome("killed", 4)])
+    page = evidence_page([], [first, second])
+    assert "| lda | 1 | 1 | 0 | 100% (2% to 100%) | 0 | seed 7, 2026-01-02 |" in page
+    assert "| hdp | 0 | 1 | 1 | 50% (1% to 99%) | 0 | seed 8, 2026-01-03 |" in page
+    assert "| all | 1 | 2 | 1 | 67% (9% to 99%) | 0 | 2026-01-02 to 2026-01-03 |" in page
+    assert f"- **hdp**: `` {second.outcomes[0].mutation.key} ``" in page
+    assert "**lda**" not in page
+    assert "- `a rung`" in page
 
 
 def test_other_tests_are_all_that_is_tried_anew(own, tmp_path, monkeypatch):
