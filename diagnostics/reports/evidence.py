@@ -215,12 +215,13 @@ def _blind(audits: Sequence[Audit]) -> list[str]:
     together = replace(
         audits[0], target="all", outcomes=[outcome for audit in audits for outcome in audit.outcomes]
     )
-    rows = [[*_fates(audit), f"seed {audit.seed}, {audit.date}"] for audit in audits]
-    rows.append([*_fates(together), f"{dates[0]} to {dates[-1]}"])
-    columns = ["model", "crashed", "killed", "survived", "share killed", "equivalent", "drawn"]
+    rows = [*([*_fates(audit), str(audit.seed)] for audit in audits), [*_fates(together), ""]]
+    columns = ["model", "crashed", "killed", "survived", "share killed", "equivalent", "seed"]
     survivors = [(audit.target, [one.mutation.key for one in audit.of("survived")]) for audit in audits]
     left_out = {name for audit in audits for name in audit.left_out}
     return [
+        f"Drawn from {dates[0]} to {dates[-1]}.",
+        "",
         *_table(columns, rows),
         *_folded(
             "What survived",
@@ -236,7 +237,7 @@ def _blind(audits: Sequence[Audit]) -> list[str]:
 def _fates(audit: Audit) -> list[str]:
     n = {status: str(len(audit.of(status))) for status in ("crashed", "killed", "survived", "equivalent")}
     low, high = audit.interval
-    share = f"{audit.score_of_running:.0%} ({low:.0%} to {high:.0%})"
+    share = f"{audit.score_of_running:.0%}\N{NO-BREAK SPACE}({100 * low:.0f}–{high:.0%})"
     return [audit.target, n["crashed"], n["killed"], n["survived"], share, n["equivalent"]]
 
 

@@ -86,9 +86,10 @@ def test_the_evidence_page_tells_of_audits_one_by_one_and_together():
     first = Audit("lda", "", 7, 100, "2026-01-02", [outcome("killed", 1), outcome("crashed", 2)], ["a rung"])
     second = Audit("hdp", "", 8, 100, "2026-01-03", [outcome("survived", 3), outcome("killed", 4)])
     page = evidence_page([], [first, second])
-    assert "| lda | 1 | 1 | 0 | 100% (2% to 100%) | 0 | seed 7, 2026-01-02 |" in page
-    assert "| hdp | 0 | 1 | 1 | 50% (1% to 99%) | 0 | seed 8, 2026-01-03 |" in page
-    assert "| all | 1 | 2 | 1 | 67% (9% to 99%) | 0 | 2026-01-02 to 2026-01-03 |" in page
+    assert "Drawn from 2026-01-02 to 2026-01-03." in page
+    assert "| lda | 1 | 1 | 0 | 100%\xa0(2–100%) | 0 | 7 |" in page
+    assert "| hdp | 0 | 1 | 1 | 50%\xa0(1–99%) | 0 | 8 |" in page
+    assert "| all | 1 | 2 | 1 | 67%\xa0(9–99%) | 0 |  |" in page
     assert f"- **hdp**: `` {second.outcomes[0].mutation.key} ``" in page
     assert "**lda**" not in page
     assert "- `a rung`" in page
