@@ -263,7 +263,8 @@ class _Changes:
                 for part in (child.iter, *child.ifs):
                     yield from self._expression(part)
             elif isinstance(child, ast.keyword):
-                yield from self._expression(child.value)
+                if child.arg != "strict":  # a check, of `zip`
+                    yield from self._expression(child.value)
             elif isinstance(child, ast.expr) and not (isinstance(node, ast.Call) and child is node.func):
                 yield from self._expression(child)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

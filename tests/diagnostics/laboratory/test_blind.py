@@ -43,6 +43,12 @@ def changed(sites):
     return {(m.definition, m.kind, m.before, m.after) for site in sites for m in site}
 
 
+def test_the_check_of_zip_is_left_alone():
+    sites = python_sites("a.py", b"def f(a, b):\n    return sum(x * y for x, y in zip(a, b, strict=True))\n")
+    assert changed(sites)
+    assert not any(before == "True" for _, _, before, _ in changed(sites))
+
+
 def test_methods_that_never_run_are_left_alone():
     found = PackageModel("lda").definitions
     assert Name("zoo.families.topics", "Dirichlet.measured_words") in found
