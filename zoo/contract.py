@@ -18,6 +18,7 @@ from .priors import Gamma as Gamma
 from .priors import Hyperparameter as Hyperparameter
 from .priors import Prior as Prior
 from .probes import Probes as Probes
+from .proportions import DirichletProportions, Proportions
 from .settings import HasSettings
 
 type Latents = dict[str, np.ndarray]
@@ -343,6 +344,15 @@ class Model(HasSettings, ABC):
     def predictive(self, latents: Latents, corpus: Corpus) -> Predictive:
         """Return what one posterior draw says of new documents: its frozen topics, or what a model knows."""
         return self.frozen_topics(latents, corpus)
+
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> Proportions:
+        """Law of the topic proportions of the documents of `corpus`, given one posterior draw.
+
+        Unless a model knows more of them, it is that of new documents in which these topics were found.
+        """
+        topics = self.frozen_topics(latents, corpus)
+        rows = topics.rows_of(corpus)
+        return DirichletProportions(latents["z"], corpus, topics.prior, rows, topics.inclusion)
 
     @abstractmethod
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
-from ...zoo.toolbox.draws import draw_dirichlet
+from ...zoo.proportions import counts_of_topics
 from .matching import MatchedTopics, match_topics
 from .summaries import SAMPLES, Summary, tails
 
@@ -32,8 +31,8 @@ def documents(fit: xr.DataTree | MatchedTopics, *, interval: float = 0.9, seed: 
     -------
     Summary
         Documents by topics, float (D, K). The mean is the probability that one more token of the document has
-        the topic; what is missing from a sum of 1 is that of topics without a match, or without any token.
-        Intervals are of the proportions, θ.
+        the topic, given also what else the model knows of it, such as its labels; what is missing from a sum
+        of 1 is that of topics without a match, or without any token. Intervals are of the proportions, θ.
     """
     return joined(document_blocks(fit, interval=interval, seed=seed))
 
@@ -51,20 +50,16 @@ def document_blocks(
     matched = match_topics(fit)
     corpus, n_topics = matched.corpus, matched.n_topics
     names = document_names(corpus)
-    drawn = [(labels, z, _only_prior(frozen)) for labels, z, frozen in matched.frozen()]
+    drawn = list(matched.proportions())
     samples = -(-SAMPLES // len(drawn))
     rng = np.random.default_rng(seed)
     for start in range(0, corpus.n_documents, BLOCK):
         here = slice(start, min(start + BLOCK, corpus.n_documents))
         mean = np.zeros((here.stop - start, n_topics))
         theta = np.zeros((len(drawn), samples, *mean.shape))
-        for s, (labels, z, frozen) in enumerate(drawn):
-            rows = frozen.rows_of(corpus)[here]
-            counts = _counts(z, frozen.prior.shape[1], corpus, here)
-            weights = frozen.weights(counts, rows)
-            mean += relabelled(weights / weights.sum(axis=1, keepdims=True), labels, n_topics)
-            for j in range(samples):
-                theta[s, j] = relabelled(draw_proportions(frozen, counts, rows, rng), labels, n_topics)
+        for s, (labels, law) in enumerate(drawn):
+            mean += relabelled(law.mean(here), labels, n_topics)
+            theta[s] = relabelled(law.draw(here, samples, rng), labels, n_topics)
         ends = np.quantile(theta.reshape(-1, *mean.shape), tails(interval), axis=0)
         yield summary_of_documents(mean / len(drawn), ends[0], ends[1], names[here])
 
@@ -72,30 +67,6 @@ def document_blocks(
 def joined(blocks: Iterable[Summary]) -> Summary:
     """One summary of all documents."""
     return Summary(*(pd.concat(tables) for tables in zip(*blocks, strict=True)))
-
-
-def _only_prior(frozen: FrozenTopics) -> FrozenTopics:
-    """Frozen topics without their words, which would take most memory."""
-    return FrozenTopics(np.zeros((0, 0)), frozen.prior, frozen.inclusion)
-
-
-def _counts(z: np.ndarray, n_topics: int, corpus: Corpus, here: slice) -> np.ndarray:
-    """Tokens of each topic in some documents, float (D, K)."""
-    tokens = slice(corpus.doc_ptr[here.start], corpus.doc_ptr[here.stop])
-    n_documents = here.stop - here.start
-    cells = (corpus.doc_of[tokens] - here.start) * n_topics + z[tokens]
-    return np.bincount(cells, minlength=n_documents * n_topics).reshape(-1, n_topics).astype(float)
-
-
-def draw_proportions(
-    frozen: FrozenTopics, counts: np.ndarray, row: np.ndarray | int, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw topic proportions of documents given their counts (…, K); see `FrozenTopics.weights`."""
-    prior = np.broadcast_to(frozen.prior[row], counts.shape)
-    if frozen.inclusion is not None:
-        on = np.divide(frozen.prior_if_absent[row], prior, out=np.zeros(counts.shape), where=prior > 0)
-        prior = prior * ((counts > 0) | (rng.random(counts.shape) < on))
-    return draw_dirichlet(counts + prior, rng)
 
 
 def relabelled(values: np.ndarray, labels: np.ndarray, n_topics: int) -> np.ndarray:
@@ -189,7 +160,7 @@ def correlations(fit: xr.DataTree | MatchedTopics) -> pd.DataFrame:
     drawn = np.full((len(matched.labels), n_topics, n_topics), np.nan)
     everything = slice(0, corpus.n_documents)
     for s, (labels, z) in enumerate(matched.draws()):
-        counts = relabelled(_counts(z, labels.size, corpus, everything), labels, n_topics)
+        counts = relabelled(counts_of_topics(z, labels.size, corpus, everything), labels, n_topics)
         shares = counts[filled] / corpus.doc_lengths[filled][:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             drawn[s] = np.corrcoef(shares, rowvar=False).reshape(n_topics, n_topics)

@@ -24,6 +24,7 @@ from ...zoo.contract import FrozenTopics, Model
 from ...zoo.corpus import Corpus
 from ...zoo.families.lda.seeded import Seeded
 from ...zoo.inference.results import ResultsError, corpus_of, latents_of, model_of
+from ...zoo.proportions import Proportions
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,11 @@ class MatchedTopics:
         """Yield labels, ``z`` and the frozen topics of each draw, of which the first have labels."""
         for labels, (_, _, latents) in zip(self.labels, latents_of(self.fit), strict=True):
             yield labels, latents["z"], self.model.frozen_topics(latents, self.corpus)
+
+    def proportions(self) -> Iterator[tuple[np.ndarray, Proportions]]:
+        """Yield labels and the law of the documents' topic proportions of each draw."""
+        for labels, (_, _, latents) in zip(self.labels, latents_of(self.fit), strict=True):
+            yield labels, self.model.own_proportions(latents, self.corpus)
 
     @cached_property
     def assigned(self) -> np.ndarray:

@@ -10,10 +10,10 @@ import xarray as xr
 
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
+from ...zoo.proportions import draw_proportions
 from .documents import (
     BLOCK,
     document_names,
-    draw_proportions,
     joined,
     relabelled,
     summary_of_documents,

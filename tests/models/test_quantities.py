@@ -28,6 +28,21 @@ def test_quantities_have_their_values(state):
         np.testing.assert_allclose(found[name], np.asarray(value, float), rtol=1e-9, atol=1e-12, err_msg=name)
 
 
+def test_own_proportions_are_those_behind_the_predictive_probabilities(state):
+    """Up to their sum: rates that are divided by it have another one under a single draw."""
+    model, latents, corpus = state.model, state.latents, state.corpus
+    filled = np.flatnonzero(corpus.doc_lengths)
+    cells = np.array(list(product(filled, range(corpus.n_words))))
+    predictive = model.quantities(latents, corpus, PROBES._replace(cells=cells))["predictive"]
+    expected = predictive.reshape(filled.size, corpus.n_words)
+    proportions = model.own_proportions(latents, corpus).mean(slice(0, corpus.n_documents))
+    frozen = model.frozen_topics(latents, corpus)
+    for d, row in zip(filled, expected, strict=True):
+        group = 0 if frozen.words.ndim == 2 else corpus.group_of_doc[d]
+        words = frozen.words_of(group)[: proportions.shape[1]]
+        np.testing.assert_allclose(proportions[d] @ words, row / row.sum(), rtol=1e-9)
+
+
 def test_frozen_topics_are_what_is_known_of_a_new_document(state):
     frozen = state.model.frozen_topics(state.latents, state.corpus)
     if state.id == "focused":

@@ -24,6 +24,7 @@ from ..contract import (
     WordCounts,
 )
 from ..corpus import Corpus
+from ..proportions import DirichletProportions, Proportions
 from ..toolbox.draws import draw_hyperparameter
 
 
@@ -159,6 +160,14 @@ class CollapsedTopicModel(Model):
                 concentration = concentration[: prior.shape[1]]
             return FrozenTopics(words[0], prior, concentration=concentration)
         return FrozenTopics(words, np.array(np.broadcast_to(prior, (len(words), prior.shape[1]))))
+
+    @override
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> Proportions:
+        prior = self.document_prior(latents, corpus)
+        rows = self.prior_rows(prior, corpus)
+        if not np.any(prior[:, -1] > 0):
+            prior = prior[:, :-1]
+        return DirichletProportions(latents["z"], corpus, prior, rows)
 
     @override
     def quantities(

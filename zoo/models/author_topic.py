@@ -29,6 +29,7 @@ from ..families.labels import marginal, reference
 from ..families.labels.family import LabelledFamily, check_count
 from ..families.labels.predictive import AuthorPredictive
 from ..families.topics import Dirichlet, Sampler, TopicSide
+from ..proportions import MixedProportions
 from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 from ..toolbox.laws import log_sequences
@@ -229,6 +230,18 @@ class AuthorTopic(FixedTopics, LabelledFamily):
         alpha = float(hyper["alpha"])
         log_p = marginal.log_topics_of_authors(z, of_tokens, found.n_authors, self.n_topics, alpha)
         return log_p + self.log_words(z, corpus, hyper)
+
+    @override
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> MixedProportions:
+        """See `Model.own_proportions`; each token is by one of the authors, all as likely."""
+        found = self.authors_of_corpus(corpus)
+        theta = self._counts(latents, found.n_authors) + float(latents["alpha"])
+
+        def of_document(d: int) -> tuple[np.ndarray, np.ndarray]:
+            authors = found.of(d)
+            return np.full(len(authors), 1.0 / len(authors)), theta[authors]
+
+        return MixedProportions(of_document)
 
     @override
     def quantities(

@@ -35,6 +35,7 @@ from ..families.poisson.lengths import LONGEST
 from ..families.poisson.predictive import ConvolvedPredictive, frozen_under
 from ..families.poisson.samplers import guarded_samplers
 from ..families.topics import Dirichlet, Sampler, TopicSide
+from ..proportions import NormalisedRates
 from ..settings import option, setting
 from ..toolbox.draws import log_gamma
 
@@ -252,6 +253,13 @@ class Bgg(PoissonFamily, OneCollection):
         log_rate = np.log(r) + latents["log_odds"]
         share = np.exp(log_rate - np.logaddexp.reduce(log_rate))
         return frozen_under(self, np.maximum(r.sum() * share, np.finfo(float).tiny), latents, corpus)
+
+    @override
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> NormalisedRates:
+        """See `Model.own_proportions`: of counts n, the rates are ``p Gamma(r + n)``."""
+        log_p = convolved.log_p(latents["log_odds"])
+        of_documents = np.broadcast_to(log_p, (corpus.n_documents, log_p.size))
+        return NormalisedRates(latents["z"], corpus, latents["r"], of_documents)
 
     @override
     def quantities(

@@ -40,6 +40,7 @@ from ..families.buffet.lengths import LOG2, draw_lengths
 from ..families.collapsed import prior_arrays
 from ..families.topics import Dirichlet, TopicSide, dirichlet_counts
 from ..families.two_sided import TwoSidedModel
+from ..proportions import DirichletProportions, Proportions
 from ..settings import setting
 from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
@@ -296,6 +297,14 @@ class Focused(TwoSidedModel):
             np.append(latents["inclusion"], 1.0)[None],
             concentration,
         )
+
+    @override
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> Proportions:
+        """See `Model.own_proportions`; of a topic without a token it is not known whether it is on."""
+        new = _mass_of_new(float(latents["alpha"]), float(latents["gamma"]), corpus.n_documents)
+        strength, inclusion = np.append(latents["strength"], new), np.append(latents["inclusion"], 1.0)
+        rows = np.zeros(corpus.n_documents, np.int32)
+        return DirichletProportions(latents["z"], corpus, strength[None], rows, inclusion[None])
 
     @override
     def kernels_in(self, room: Room) -> dict[str, Kernel]:

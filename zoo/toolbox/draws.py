@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..contract import Hyperparameter, Prior
 from ..memory import require_memory
+from ..priors import Hyperparameter, Prior
 
 
 def log_gamma(

@@ -25,6 +25,7 @@ from ...contract import (
     WordCounts,
 )
 from ...corpus import Corpus
+from ...proportions import NormalisedRates
 from ...settings import setting
 from ...toolbox.draws import draw_categorical, log_gamma
 from ...toolbox.enumeration import restricted_growth_strings
@@ -230,6 +231,15 @@ class ScalingFamily(PartlyLabelledModel):
         if self.opens_topics:
             return restricted_growth_strings(corpus.n_tokens)
         return (np.array(z, np.int64) for z in product(range(self.n_topics), repeat=corpus.n_tokens))
+
+    @override
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> NormalisedRates:
+        """See `Model.own_proportions`; given u as well, which a document without tokens has not."""
+        shapes = self.document_prior(latents, corpus)[0, :-1]
+        rows, of_document = self.rows_at(latents, corpus)
+        log_rows = (rows @ latents["log_scale"])[of_document]
+        log_u = np.where(corpus.doc_lengths > 0, latents["log_u"], -np.inf)[:, None]
+        return NormalisedRates(latents["z"], corpus, shapes, log_rows - np.logaddexp(0.0, log_u + log_rows))
 
     @override
     def quantities(

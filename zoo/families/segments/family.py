@@ -32,6 +32,7 @@ from ...contract import (
     WordCounts,
 )
 from ...corpus import Corpus
+from ...proportions import MixedProportions
 from ...settings import Setting, option, setting
 from ...toolbox.draws import draw_categorical, draw_dirichlet, draw_hyperparameter, draw_words
 from ...toolbox.enumeration import restricted_growth_strings
@@ -311,6 +312,23 @@ class SegmentsFamily(Model):
         """See `Model.frozen_topics`; proportions are those of a document of one dish."""
         words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
         return FrozenTopics(words, self.topic_parameters(latents)[None])
+
+    @override
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> MixedProportions:
+        """See `Model.own_proportions`; of the first token of one more sentence at the document's end."""
+        seats = self.seats(Design.of(corpus))
+        return MixedProportions(lambda d: self._dishes_of(latents, corpus, seats, d))
+
+    def _dishes_of(
+        self, latents: Latents, corpus: Corpus, seats: Seating, d: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of a document's dishes, a new one last, in one more sentence, and their parameters."""
+        own = slice(corpus.doc_ptr[d], corpus.doc_ptr[d + 1])
+        of_tokens = {name: latents[name][own] for name in ("z", *self.of_tokens)}
+        weights = self.new_sentence(latents | of_tokens, Seating(*(x[own] for x in seats)))
+        topics = np.tile(self.topic_parameters(latents), (weights.size, 1))
+        np.add.at(topics, (of_tokens["dish"], of_tokens["z"]), 1.0)
+        return weights, topics
 
     @override
     def quantities(

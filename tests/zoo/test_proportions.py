@@ -1,0 +1,77 @@
+"""Topic proportions of a fit's own documents: what is drawn has the law that is told."""
+
+import numpy as np
+import pytest
+from bnpzoo.zoo.corpus import Corpus
+from bnpzoo.zoo.proportions import DirichletProportions, MixedProportions, NormalisedRates
+from scipy.special import digamma
+
+N = 20_000
+CORPUS = Corpus(np.zeros(7, int), [0, 4, 4, 7], ["a"])
+Z = np.array([0, 0, 1, 0, 2, 1, 1])
+COUNTS = np.array([[3, 1, 0], [0, 0, 0], [0, 2, 1]])
+HERE = slice(0, 3)
+
+
+def agree(drawn, expected):
+    """Whether means over draws, of which there are N, are as expected: within 5 standard errors."""
+    error = np.maximum(drawn.std(axis=0) / np.sqrt(N), 1e-12)
+    return np.all(np.abs(drawn.mean(axis=0) - expected) < 5.0 * error)
+
+
+def test_dirichlet_proportions():
+    prior = np.array([[0.5, 1.0, 0.2], [2.0, 0.1, 0.0]])
+    law = DirichletProportions(Z, CORPUS, prior, np.array([0, 1, 1]))
+    expected = np.array([[3.5, 2.0, 0.2], [2.0, 0.1, 0.0], [2.0, 2.1, 1.0]])
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(law.mean(HERE), expected)
+    np.testing.assert_allclose(law.mean(slice(2, 3)), expected[2:])
+    drawn = law.draw(HERE, N, np.random.default_rng(0))
+    assert drawn.shape == (N, 3, 3)
+    assert agree(drawn, expected)
+    assert not agree(drawn, expected[[0, 1, 1]])
+
+
+def test_topics_that_may_be_off():
+    """One without a token, of weight r, is on with odds ``pi 2**-r`` to ``1 - pi``."""
+    r, inclusion = np.array([[0.5, 1.0, 0.7]]), np.array([[0.3, 0.6, 1.0]])
+    law = DirichletProportions(Z, CORPUS, r, np.zeros(3, int), inclusion)
+    on = inclusion * 2.0**-r
+    on /= on + 1.0 - inclusion
+    expected = np.where(COUNTS > 0, r, r * on) + COUNTS
+    np.testing.assert_allclose(law.mean(HERE), expected / expected.sum(axis=1, keepdims=True))
+    drawn = law.draw(HERE, N, np.random.default_rng(1))
+    assert agree((drawn[:, 1, :2] > 0.0), on[0, :2])
+    assert np.all(drawn[:, 0, :2] > 0.0)
+
+
+def test_mixed_proportions():
+    parts = [
+        (np.array([0.25, 0.75]), np.array([[1.0, 2.0, 3.0], [0.1, 0.1, 5.0]])),
+        (np.array([1.0]), np.array([[4.0, 1.0, 1.0]])),
+    ]
+    law = MixedProportions(lambda d: parts[d % 2])
+    first = 0.25 * np.array([1.0, 2.0, 3.0]) / 6.0 + 0.75 * np.array([0.1, 0.1, 5.0]) / 5.2
+    expected = np.array([first, np.array([4.0, 1.0, 1.0]) / 6.0, first])
+    np.testing.assert_allclose(law.mean(HERE), expected)
+    drawn = law.draw(HERE, N, np.random.default_rng(2))
+    np.testing.assert_allclose(drawn.sum(axis=2), 1.0)
+    assert agree(drawn, expected)
+
+
+def test_rates_that_are_normalised():
+    shape, log_scale = np.array([0.5, 1.5, 1e-3]), np.array([[0.0, -1.0, 2.0]] * 3) * [[1.0], [2.0], [3.0]]
+    law = NormalisedRates(Z, CORPUS, shape, log_scale)
+    shapes = shape + COUNTS
+    rates = shapes * np.exp(log_scale)
+    np.testing.assert_allclose(law.mean(HERE), rates / rates.sum(axis=1, keepdims=True))
+    drawn = law.draw(HERE, N, np.random.default_rng(3))
+    np.testing.assert_allclose(drawn.sum(axis=2), 1.0)
+    log_odds = np.log(drawn[..., 0] / drawn[..., 1])
+    mean_log = digamma(shapes) + log_scale
+    assert agree(log_odds, mean_log[:, 0] - mean_log[:, 1])
+
+
+def test_a_document_without_a_token_and_without_weights_has_no_rates_of_zero():
+    law = NormalisedRates(Z, CORPUS, np.zeros(3), np.zeros((3, 3)))
+    assert law.mean(slice(1, 2)) == pytest.approx(np.full((1, 3), 1.0 / 3.0))

@@ -1,0 +1,148 @@
+"""Topic proportions of the documents that a model was fitted to, given one posterior draw.
+
+A model knows more of them than of a new document: their labels, their layers, their dishes.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import override
+
+import numpy as np
+from scipy.special import softmax
+
+from .corpus import Corpus
+from .predictive import FrozenTopics
+from .toolbox.draws import draw_dirichlet, log_gamma
+
+
+class Proportions(ABC):
+    """Law of the topic proportions θ of documents, given one posterior draw.
+
+    Topics not in use, if a document can open some, are one topic, the last.
+    """
+
+    @abstractmethod
+    def mean(self, here: slice) -> np.ndarray:
+        """Probability of each topic for one more token of some documents, float (D, K)."""
+
+    @abstractmethod
+    def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw the proportions of some documents `n` times, float (n, D, K)."""
+
+
+@dataclass(frozen=True)
+class DirichletProportions(Proportions):
+    """Of documents whose proportions are Dirichlet a priori.
+
+    Attributes
+    ----------
+    z : int (N,)
+    corpus : Corpus
+    prior : float (R, K)
+    rows : int (D,)
+        Row of `prior` for each document.
+    inclusion : float (R, K), optional
+        Where a document has some topics only; see `FrozenTopics`.
+    """
+
+    z: np.ndarray
+    corpus: Corpus
+    prior: np.ndarray
+    rows: np.ndarray
+    inclusion: np.ndarray | None = None
+
+    @override
+    def mean(self, here: slice) -> np.ndarray:
+        weights = self._frozen.weights(self._counts(here), self.rows[here])
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    @override
+    def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
+        counts = self._counts(here)
+        return np.array([draw_proportions(self._frozen, counts, self.rows[here], rng) for _ in range(n)])
+
+    @property
+    def _frozen(self) -> FrozenTopics:
+        return FrozenTopics(np.zeros((0, 0)), self.prior, self.inclusion)
+
+    def _counts(self, here: slice) -> np.ndarray:
+        return counts_of_topics(self.z, self.prior.shape[1], self.corpus, here)
+
+
+@dataclass(frozen=True)
+class MixedProportions(Proportions):
+    """Of documents that mix components, as authors or dishes are, with Dirichlet proportions each.
+
+    Attributes
+    ----------
+    components : (d) -> (float (L,), float (L, K))
+        Weights of the components of a document, which sum to 1, and the parameters of each.
+    """
+
+    components: Callable[[int], tuple[np.ndarray, np.ndarray]]
+
+    @override
+    def mean(self, here: slice) -> np.ndarray:
+        found = [self.components(d) for d in range(here.start, here.stop)]
+        return np.array([weights @ (own / own.sum(axis=1, keepdims=True)) for weights, own in found])
+
+    @override
+    def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
+        found = [self.components(d) for d in range(here.start, here.stop)]
+        drawn = [
+            weights @ draw_dirichlet(np.broadcast_to(own, (n, *own.shape)), rng) for weights, own in found
+        ]
+        return np.stack(drawn, axis=1)
+
+
+@dataclass(frozen=True)
+class NormalisedRates(Proportions):
+    """Of documents with rates of topics, ``Gamma(shape_k + count_k)`` times a scale, divided by their sum.
+
+    The mean is that of the expected rates.
+
+    Attributes
+    ----------
+    z : int (N,)
+    corpus : Corpus
+    shape : float (K,)
+    log_scale : float (D, K)
+    """
+
+    z: np.ndarray
+    corpus: Corpus
+    shape: np.ndarray
+    log_scale: np.ndarray
+
+    @override
+    def mean(self, here: slice) -> np.ndarray:
+        return softmax(np.log(self._shapes(here)) + self.log_scale[here], axis=1)
+
+    @override
+    def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
+        shapes = self._shapes(here)
+        return softmax(log_gamma(shapes, (n, *shapes.shape), rng) + self.log_scale[here], axis=2)
+
+    def _shapes(self, here: slice) -> np.ndarray:
+        counts = counts_of_topics(self.z, self.shape.size, self.corpus, here)
+        return np.maximum(counts + self.shape, np.finfo(float).tiny)
+
+
+def counts_of_topics(z: np.ndarray, n_topics: int, corpus: Corpus, here: slice) -> np.ndarray:
+    """Tokens of each topic in some documents, float (D, K)."""
+    tokens = slice(corpus.doc_ptr[here.start], corpus.doc_ptr[here.stop])
+    n_documents = here.stop - here.start
+    cells = (corpus.doc_of[tokens] - here.start) * n_topics + z[tokens]
+    return np.bincount(cells, minlength=n_documents * n_topics).reshape(-1, n_topics).astype(float)
+
+
+def draw_proportions(
+    frozen: FrozenTopics, counts: np.ndarray, row: np.ndarray | int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw topic proportions of documents given their counts (…, K); see `FrozenTopics.weights`."""
+    prior = np.broadcast_to(frozen.prior[row], counts.shape)
+    if frozen.inclusion is not None:
+        on = np.divide(frozen.prior_if_absent[row], prior, out=np.zeros(counts.shape), where=prior > 0)
+        prior = prior * ((counts > 0) | (rng.random(counts.shape) < on))
+    return draw_dirichlet(counts + prior, rng)
