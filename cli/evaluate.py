@@ -49,7 +49,7 @@ def evaluate(
     Document completion predicts half of each document from its other half; left to right and empirical
     likelihood estimate the probability of whole documents, the latter also where a document has some topics
     only. Words that the fit has not seen are left out, and counted. Perplexity: lower is better; coherence:
-    higher is better.
+    higher is better, and nan for a topic of fewer words than it looks at.
     """
     import numpy as np
 
@@ -82,9 +82,10 @@ def evaluate(
         stacked = stack_chains(tree, test, seed=seed) if chains else None
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
+    has_all = np.array([len(topic.words) == topic.word_ids.size for topic in found])
     coherence = {
-        "UMass": umass(top_words, training, unit=str(unit)),
-        "NPMI": npmi(top_words, test, unit=str(unit)),
+        "UMass": np.where(has_all, umass(top_words, training, unit=str(unit)), np.nan),
+        "NPMI": np.where(has_all, npmi(top_words, test, unit=str(unit)), np.nan),
     }
     if as_json:
         share = test.n_tokens / max(whole.n_tokens, 1)

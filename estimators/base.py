@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, override
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -33,7 +34,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     chains, tune, draws, thin, keep, variant
         As `bnpzoo.sample` takes them.
     n_jobs : int, optional
-        Threads that chains run in; as many as cores by default. It does not change the draws.
+        Threads that chains run in; as many as cores by default, and for -1, and one fewer for -2, as in
+        scikit-learn. It does not change the draws.
     random_state : int, RandomState or None
         An int gives the same draws each time, to the last bit: those of ``bnpzoo.sample(seed=...)``.
 
@@ -108,8 +110,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         corpus = self._corpus(X, groups, reset=True)
         self.fit_ = sample(
             self.make_model(), corpus, variant=self.variant, chains=self.chains, tune=self.tune,
-            draws=self.draws, thin=self.thin, keep=self.keep, workers=self.n_jobs, seed=self._seed(),
-            partial=False,
+            draws=self.draws, thin=self.thin, keep=self.keep, seed=self._seed(), partial=False,
+            workers=None if self.n_jobs is None else effective_n_jobs(self.n_jobs),
         )  # fmt: skip
         self.matched_ = match_topics(self.fit_)
         return self

@@ -159,6 +159,10 @@ def _values(
         raise ValueError(f"expected a label of the fit, found {name!r}; there are {known}")
     matrix = label_matrix(columns, training, label, training.n_documents).toarray()
     categories = [j for j in own if not columns[j].is_number]
+    values = training.covariates.get(name, training.group)
+    assert values is not None  # it has columns
+    if values.dtype.kind == "b" and not sparse.issparse(values):
+        return ("False", "True"), np.vstack([np.zeros(len(columns)), np.eye(len(columns))[own[0]]])
     if categories:
         rows = np.eye(len(columns))[categories]
         for j in set(own) - set(categories):  # the same covariate as a number, which its category tells
@@ -172,7 +176,7 @@ def _values(
         )
     rows = np.zeros((standard.size, len(columns)))
     rows[:, own[0]] = standard
-    return tuple(f"{training.covariates[name][d]:g}" for d in first), rows
+    return tuple(f"{values[d]:g}" for d in first), rows
 
 
 def _truth(

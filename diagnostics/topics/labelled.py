@@ -177,11 +177,12 @@ def _by_topic(matched: MatchedTopics, name: str) -> Iterator[np.ndarray]:
 def _shares(matched: MatchedTopics, labels: Any) -> Iterator[np.ndarray]:
     """Share of each topic in the tokens of documents with each label, float (J, K), of each draw."""
     shape, has_label = (labels.shape[0], matched.n_topics), (labels.T != 0).astype(float)
+    n_tokens = has_label @ matched.corpus.doc_lengths  # also those of topics without a match
     for z in matched.assigned:
         known = z >= 0
         cells = (np.ones(np.count_nonzero(known)), (matched.corpus.doc_of[known], z[known]))
         counts = (has_label @ sparse.csr_array(cells, shape=shape)).toarray()
-        yield counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+        yield counts / np.maximum(n_tokens, 1.0)[:, None]
 
 
 def _long(values: np.ndarray, names: list[str], interval: float, what: str) -> pd.DataFrame:

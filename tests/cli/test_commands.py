@@ -8,11 +8,12 @@ import sys
 import pytest
 from bnpzoo.cli import remembered
 from bnpzoo.cli.app import app
+from bnpzoo.diagnostics.topics import topics_of
 from bnpzoo.zoo.formats import read_corpus, write_corpus
-from bnpzoo.zoo.inference import BACKENDS, corpus_of, fits, load
+from bnpzoo.zoo.inference import BACKENDS, corpus_of, fits, load, sample, save
 from bnpzoo.zoo.inference.starts import n_topics_of_fit
 from bnpzoo.zoo.memory import TooLarge
-from bnpzoo.zoo.models import MODELS
+from bnpzoo.zoo.models import MODELS, get
 from samplers import as_plain_python
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
@@ -215,6 +216,18 @@ def test_evaluate(run, fit_file, corpus_file):
         "left to right",
         "empirical likelihood",
     ]
+
+
+@as_plain_python
+def test_topics_of_too_few_words_have_no_coherence(run, corpus, corpus_file, tmp_path):
+    training, _ = corpus.split("is_test")
+    tree = sample(get("hdp", alpha=5.0, gamma=5.0), training, chains=1, tune=1, draws=4, keep=1)
+    save(tree, tmp_path / "fit.nc")
+    scores = json.loads(run("evaluate", tmp_path / "fit.nc", corpus_file, "--top", 3, "--json").stdout)
+    has_all = [len(topic.words) == 3 for topic in topics_of(tree, 3)]
+    assert {True, False} <= set(has_all)
+    for measure in ("UMass", "NPMI"):
+        assert [score is not None for score in scores["coherence"][measure]] == has_all
 
 
 def test_a_corpus_that_holds_nothing_out_is_fitted_whole(run, corpus, tmp_path):

@@ -1,6 +1,7 @@
 """``bnpzoo labels``: topics by label, coefficients with intervals, and their picture."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -57,6 +58,18 @@ def test_shares_of_a_label_are_those_of_its_documents(fits):
         assert row["share"] == pytest.approx(np.mean(each))
         assert row["share_low"] == pytest.approx(np.quantile(each, 0.05))
     assert table.loc["score"]["share"].isna().all()  # a number is no label that documents have or lack
+
+
+def test_shares_are_of_all_tokens_of_the_documents(fits):
+    """Those of topics without a match among them."""
+    matched = match_topics(load(fits["dmr"]))
+    few = replace(matched, labels=tuple(np.where(labels < 2, labels, -1) for labels in matched.labels))
+    table = topics_by_label(few).set_index(["label", "topic"])
+    whole = topics_by_label(matched).set_index(["label", "topic"])
+    for topic in range(2):
+        one = ("tag: right", topic)
+        assert table.loc[one, "share"] == pytest.approx(whole.loc[one, "share"])
+    assert table.loc["tag: right"]["share"].sum() < 0.99
 
 
 def test_coefficients_are_those_of_the_draws_under_matched_topics(fits):

@@ -199,6 +199,28 @@ def test_other_columns_delimiters_and_encodings(tmp_path):
         read_corpus(path, options=replace(options, delimiter="::"))
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["3", " -2", "+7"], [3, -2, 7]),
+        (["3", "1e3", "-.5"], [3.0, 1000.0, -0.5]),
+        (["00.5", "1"], [0.5, 1.0]),
+        (["007", "7"], ["007", "7"]),
+        (["12_3", "1_23"], ["12_3", "1_23"]),
+        (["1_0.5", "2"], ["1_0.5", "2"]),
+        (["12345678901234567890", "12345678901234567891"], ["12345678901234567890", "12345678901234567891"]),
+        (["1", ""], ["1", ""]),
+        (["True", "false"], [True, False]),
+    ],
+)
+def test_cells_are_numbers_only_where_they_come_out_as_they_were(tmp_path, cells, expected):
+    path = tmp_path / "a.csv"
+    path.write_text("text,id\n" + "".join(f"word,{cell}\n" for cell in cells))
+    found = read_corpus(path).covariates["id"]
+    assert found.dtype.kind == np.array(expected).dtype.kind
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_json_lines(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -262,13 +263,23 @@ def _rows_of_csv(path: Path, encoding: str, delimiter: str) -> Iterator[list[str
         csv.field_size_limit(usual_limit)
 
 
+WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+DIGITS = re.compile(r"[+-]?[0-9]+")
+
+
 def _typed(cells: list[str]) -> np.ndarray:
-    """Truth values, whole numbers or numbers where all cells are such, else text."""
+    """Truth values, whole numbers or numbers where all cells are such, else text.
+
+    Whole numbers that would not come out as they were written, as 007, or one beyond 64 bits, are names.
+    """
     if {cell.lower() for cell in cells} <= {"true", "false"}:
         return np.array([cell.lower() == "true" for cell in cells])
-    for dtype in (np.int64, np.float64):
-        try:
-            return np.array(cells, dtype=dtype)
-        except (ValueError, OverflowError):
-            continue
+    told = [cell.strip() for cell in cells]
+    try:
+        if all(map(WHOLE.fullmatch, told)):
+            return np.array(told, dtype=np.int64)
+        if "_" not in "".join(told) and not all(map(DIGITS.fullmatch, told)):
+            return np.array(told, dtype=np.float64)
+    except (ValueError, OverflowError):
+        pass
     return np.array(cells, dtype=str)

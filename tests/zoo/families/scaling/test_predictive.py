@@ -1,5 +1,6 @@
 """Predictions of scaling processes against sums over all topics of short documents."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -119,6 +120,31 @@ def test_labels_that_words_tell_are_predicted(fit, name, values):
     np.testing.assert_allclose(found.probability.sum(axis=1), 1.0)
     empirical = predict_labels(tree, corpus, name, prior="empirical", particles=5)
     np.testing.assert_allclose(empirical.probability, found.probability, rtol=1e-6)  # both are as frequent
+
+
+@pytest.mark.parametrize(
+    "model",
+    [get("dmr", labels="is_second", n_topics=2), get("whdsp", labels="is_second", alpha=2.0, eta=0.1)],
+)
+def test_documents_that_lack_a_truth_value_are_predicted_as_well(fit, model):
+    _, corpus = fit
+    is_second = corpus.covariates["kind"] == 1
+    corpus = replace(corpus, covariates={"is_second": is_second}, covariate_names={})
+    tree = sample(model, corpus, chains=1, tune=60, draws=20, keep=4)
+    found = predict_labels(tree, corpus, "is_second", particles=5)
+    assert found.values == ("False", "True")
+    assert found.truth.tolist() == is_second.astype(int).tolist()
+    np.testing.assert_allclose(found.probability.sum(axis=1), 1.0)
+    assert found.confusion.trace() == 40
+
+
+def test_groups_that_are_numbers_are_predicted(fit):
+    _, corpus = fit
+    corpus = replace(corpus, group=corpus.covariates["kind"], covariates={}, covariate_names={})
+    tree = sample(get("whdsp", labels="group:number"), corpus, chains=1, tune=60, draws=20, keep=4)
+    found = predict_labels(tree, corpus, "group", particles=5)
+    assert found.values == ("0", "1")
+    assert found.confusion.tolist() == [[20, 0], [0, 20]]
 
 
 def test_a_document_without_words_has_the_prior_and_one_without_labels_is_predicted(fit):
