@@ -326,7 +326,8 @@ def _print_summary(
     if held_out is not None:
         score = with_error(held_out.perplexity, held_out.standard_error, ".1f")
         say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")
-    if out_file is not None and comparison.verdict == "inconclusive" and tree.attrs["backend"] == "kernel":
+    could_go_on = tree.attrs["backend"] == "kernel" and tree["posterior"].sizes["chain"] > 1
+    if out_file is not None and comparison.verdict == "inconclusive" and could_go_on:
         say(f"To go on from here: the same command with --start {out_file} --until 1.05 --within 30m")
     if out_file is not None:
         say(f"Next: bnpzoo topics {out_file}; bnpzoo documents {out_file}; bnpzoo browse {out_file}")

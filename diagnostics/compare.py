@@ -162,6 +162,10 @@ class Comparison:
         if not moving:
             return f"All {n} test quantities of {fits} are one constant each: nothing moved."
         if self.verdict == "inconclusive":
+            if all(np.isnan(row.rhat) for row in moving):
+                return (
+                    f"Not enough evidence: R-hat of {fits} takes two chains or more, of at least four draws."
+                )
             return (
                 f"Not enough evidence: for {self.count('inconclusive')} of {n} test quantities of {fits} "
                 f"the chains mix too badly (R-hat above {RHAT_LIMIT:g}, or fewer than {ESS_LIMIT:g} "

@@ -63,6 +63,16 @@ def _of_control_group(folder: Path = Path("/sys/fs/cgroup")) -> int:
     """Return what is left to a container: version 2 of control groups, its own at the root."""
     try:
         limit = int((folder / "memory.max").read_text())
-        return max(0, limit - int((folder / "memory.current").read_text()))
+        used = int((folder / "memory.current").read_text())
     except (OSError, ValueError):  # no control groups, or the limit is "max"
         return 2**62
+    return max(0, limit - used + _of_files(folder / "memory.stat"))
+
+
+def _of_files(path: Path) -> int:
+    """Return what a container holds of files and gives up where memory is asked for."""
+    try:
+        stat = dict(line.split() for line in path.read_text().splitlines())
+        return int(stat["active_file"]) + int(stat["inactive_file"])
+    except (OSError, ValueError, KeyError):
+        return 0

@@ -128,7 +128,20 @@ COMPILERS = (
 READERS = (Name("zoo.inference.fits", "load"),)
 """How kept draws are read: what was written, or not at all, which is for its own tests to show."""
 
-NOT_FOLLOWED = (*CHOSEN, *COMPILERS, *READERS)
+REFUSALS = (
+    Name("zoo.inference.backends", "checked_backend"),
+    Name("zoo.inference.needs", "check_memory"),
+    Name("zoo.memory", "require_memory"),
+)
+"""What can only refuse to begin; a run that has a verdict was not refused."""
+
+BESIDE = (
+    Name("diagnostics.compare", "Comparison._outcome"),
+    Name("zoo.inference.schedule", "Schedule.keeps"),
+)
+"""How an outcome is worded, and which draws are kept whole, of which no rung looks at any."""
+
+NOT_FOLLOWED = (*CHOSEN, *COMPILERS, *READERS, *REFUSALS, *BESIDE)
 """What a verdict names, and does not depend on."""
 
 

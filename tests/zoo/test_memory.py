@@ -47,6 +47,22 @@ def test_memory_of_this_machine(monkeypatch):
     assert 0 < memory.available_memory() <= 2**62
 
 
+def test_files_that_a_container_has_read_can_be_given_up(tmp_path, monkeypatch):
+    monkeypatch.undo()
+
+    def left(**files):
+        for name, text in files.items():
+            (tmp_path / name.replace("_", ".")).write_text(text)
+        return memory._of_control_group(tmp_path)
+
+    assert left() == 2**62
+    assert left(memory_max="max\n", memory_current="5000\n") == 2**62
+    assert left(memory_max="8000\n") == 3000
+    assert left(memory_stat="anon 600\nactive_file 1500\ninactive_file 2500\n") == 7000
+    assert left(memory_stat="anon 600\n") == 3000
+    assert left(memory_current="9000\n") == 0
+
+
 def test_numbers_without_names():
     with pytest.raises(CorpusError, match=r"group_names: .* as many as 1,000,000,001, .* 59.6 GiB"):
         Corpus([0], [0, 1], group=[10**9])

@@ -106,9 +106,31 @@ def test_back_ends_without_rounds_say_so():
         sample(MODEL, CORPUS, "numpyro", truncation=4, until=1.05)
 
 
-@pytest.mark.parametrize("thin", [1, 3])
-def test_a_schedule_without_end_agrees_with_itself(thin):
-    schedule = Schedule(5, 4, thin, 2, is_open=True)
+def test_one_chain_cannot_meet_another():
+    with pytest.raises(ValueError, match="until: expected two chains or more: of one there is no R-hat"):
+        sample(MODEL, CORPUS, chains=1, until=1.05)
+
+
+@pytest.mark.parametrize(
+    ("draws", "keep", "expected"),
+    [
+        (6, 3, [1, 3, 5]),
+        (19, 10, [1, 3, 5, 7, 9, 11, 13, 15, 17, 18]),
+        (5, 3, [1, 3, 4]),
+        (3, 5, [0, 1, 2]),
+        (4, 1, [3]),
+        (4, 0, []),
+    ],
+)
+def test_kept_draws_are_spread_evenly_up_to_the_last(draws, keep, expected):
+    schedule = Schedule(2, draws, 1, keep)
+    assert schedule.kept(draws) == expected
+    assert len(expected) == schedule.most_kept
+
+
+@pytest.mark.parametrize(("thin", "draws", "keep"), [(1, 4, 2), (3, 4, 2), (1, 7, 4), (1, 7, 6), (2, 3, 5)])
+def test_a_schedule_without_end_agrees_with_itself(thin, draws, keep):
+    schedule = Schedule(5, draws, thin, keep, is_open=True)
     record, at = Record(), []
     for sweep in range(1, 40 * schedule.sweeps):
         if schedule.thin_at(sweep) > schedule.thin_at(sweep - 1):
@@ -119,7 +141,8 @@ def test_a_schedule_without_end_agrees_with_itself(thin):
             at.append(sweep)
         assert len(at) == len(record.seconds) == schedule.draws_after(sweep) <= schedule.most_recorded
         assert np.all(np.diff([0, *at]) == schedule.thin_at(sweep))
-        assert len(schedule.kept(len(at))) <= schedule.most_kept
+        n_kept = len(schedule.kept(len(at)))
+        assert min(keep, draws) * (sweep >= schedule.sweeps) <= n_kept <= schedule.most_kept
     goals = schedule.goals(0)
     found = [next(goals) for _ in range(20)]
     assert found == sorted(set(found))

@@ -137,6 +137,8 @@ def checked_backend(
     engine, checkpoint = backend_by_name(name), given.get("checkpoint")
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
+    if chains == 1 and given.get("until") is not None:
+        raise ValueError("until: expected two chains or more: of one there is no R-hat")
     if corpus.n_tokens == 0:
         raise CorpusError("expected a corpus with at least one token, found none")
     if corpus.n_tokens > MOST_TOKENS:  # kernels number them by 32 bits

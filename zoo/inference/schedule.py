@@ -19,12 +19,12 @@ class Schedule:
         Draws whose test quantities are recorded, one every `thin` sweeps.
     thin : int
     keep : int
-        Draws whose latents are kept, evenly spread.
+        Draws whose latents are kept, evenly spread up to the last.
     is_open : bool
         Whether the chain goes on after these sweeps. However long it gets, the same share of it is dropped,
         that of `tune`. Whenever it is twice as long again, every other draw is forgotten, and `thin` doubles:
-        so there are from `draws` to twice as many, and `keep` to twice as many latents. They are those of a
-        plain run with as many sweeps of tuning as were dropped.
+        so there are from `draws` to twice as many, and at least `keep` latents, at equal distances. They are
+        those of a plain run with as many sweeps of tuning as were dropped.
     """
 
     tune: int
@@ -51,7 +51,9 @@ class Schedule:
     @property
     def most_kept(self) -> int:
         """Draws whose latents are held at once, at most."""
-        return min(2 * self.keep + 1, 2 * self.draws) if self.is_open else min(self.keep, self.draws)
+        if self.keep == 0 or not self.is_open:
+            return min(self.keep, self.draws)
+        return 2 * self.draws // self._keep_every + 1
 
     def goals(self, done: int) -> Iterator[int]:
         """Sweeps that all chains reach before any goes on, from `done` on; the last is the end, if any.
@@ -103,13 +105,18 @@ class Schedule:
     def _trace_every(self) -> int:
         return max(1, -(-self.tune // TRACED))
 
+    @property
+    def _keep_every(self) -> int:
+        """Of how many draws an open chain keeps one; the same however many are forgotten."""
+        return max(1, self.draws // self.keep)
+
     def keeps(self, draw: int, draws: int) -> bool:
         """Whether the latents of draw number `draw` are held when there are so many draws."""
         if self.keep == 0:
             return False
-        every = max(1, self.draws // self.keep)
-        in_reach = self.dropped(draws) <= draw if self.is_open else (draw + 1) // every <= self.keep
-        return (draw + 1) % every == 0 and in_reach
+        if self.is_open:
+            return self.dropped(draws) <= draw and (draw + 1) % self._keep_every == 0
+        return (draw + 1) * self.keep // self.draws > draw * self.keep // self.draws
 
     def kept(self, draws: int) -> list[int]:
         """Draws whose latents are held, when there are so many draws."""
