@@ -137,7 +137,6 @@ def fit(
     held-out documents (lower is better).
     """
     from ..diagnostics.compare import compare, labelled
-    from ..diagnostics.heldout import document_completion, posterior_predictives
     from ..kernels.toolbox.threads import threads_a_sweep
     from ..zoo.files import check_writable
     from ..zoo.folders import checked_new
@@ -228,13 +227,23 @@ def fit(
         stopped = f"Interrupted after {tree['posterior'].sizes['draw']} draws a chain"
         say(f"{stopped}{how_on}", "yellow", err)
     comparison = compare(labelled([tree]))
-    held_out = (
-        None if test is None else document_completion(posterior_predictives(tree, test), test, seed=seed)
-    )
+    held_out = None if test is None else _score(tree, test, seed)
     if as_json:
         print_json(_summary(model, comparison, held_out) | {"fit": out_file})
     else:
         _print_summary(tree, comparison, held_out, out_file, verbose)
+        if out_file is not None:
+            _say_what_is_next(tree, comparison, out_file, checkpoint)
+
+
+def _score(tree: "DataTree", test: "Corpus", seed: int) -> "HeldOut | None":
+    """Score the documents that were held out, or say why not."""
+    from ..diagnostics.heldout.usual import usual_score
+
+    if not tree["latents"].dataset.sizes.get("kept", 0):
+        say("Documents that were held out are not scored: no draw is kept whole (--keep)", "yellow", err)
+        return None
+    return usual_score(tree, test, seed=seed)
 
 
 def _read_back(out_file: Path) -> "DataTree | None":
@@ -320,14 +329,24 @@ def _print_summary(
         bounds = ", ".join(f"{value:,.1f}" for value in tree["sample_stats"]["bound"].to_numpy()[:, 0])
         say(f"An approximation. Bounds on the log evidence, where each start led: {bounds}", "yellow")
     if tree["latents"].dataset.sizes.get("kept", 0):
-        print_topics("Topics", match_topics(tree), N_TOP_WORDS, N_TOP_TOPICS)
+        more = f"bnpzoo topics {out_file} --topics" if out_file is not None else ""
+        print_topics("Topics", match_topics(tree), N_TOP_WORDS, N_TOP_TOPICS, more=more)
     occupied = next(row for row in comparison.rows if row.quantity == "n_topics")
     say(f"Occupied topics: {occupied.mean[label]:.1f} on average")
     if held_out is not None:
         score = with_error(held_out.perplexity, held_out.standard_error, ".1f")
         say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")
+
+
+def _say_what_is_next(
+    tree: "DataTree", comparison: "Comparison", out_file: Path, checkpoint: Path | None
+) -> None:
     could_go_on = tree.attrs["backend"] == "kernel" and tree["posterior"].sizes["chain"] > 1
-    if out_file is not None and comparison.verdict == "inconclusive" and could_go_on:
-        say(f"To go on from here: the same command with --start {out_file} --until 1.05 --within 30m")
-    if out_file is not None:
-        say(f"Next: bnpzoo topics {out_file}; bnpzoo documents {out_file}; bnpzoo browse {out_file}")
+    if comparison.verdict == "inconclusive" and could_go_on:
+        more = f"--start {out_file} --until 1.05 --within 30m"
+        if out_file.suffix != ".nc":  # a folder cannot tell how many draws there will be
+            more += f" --out {out_file.with_suffix('.nc')}"
+        if checkpoint is not None:
+            more += f" --checkpoint {checkpoint}-2"
+        say(f"To go on from here: the same command with {more}")
+    say(f"Next: bnpzoo topics {out_file}; bnpzoo documents {out_file}; bnpzoo browse {out_file}")

@@ -1,6 +1,7 @@
 """How files become corpora and fits, and what is said of them."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,7 @@ def read_corpus(path: Path, groups: str | None = None, options: "TextOptions | N
             texts, fields = read_texts(path, options=options)
             corpus = _from_texts(texts, options, fields)
         _say_dropped(path, dropped(texts, options.vectorizer(), corpus.vocabulary))
+        _say_gaps(path, corpus)
         if corpus.segment_ptr is not None:
             say(f"{path}: {corpus.n_segments:,} sentences", console=err)
     return corpus if groups is None else corpus.grouped(groups)
@@ -123,6 +125,7 @@ def to_arrays(path: Path, folder: Path, options: "TextOptions") -> "Corpus":
     if missing is not None:
         _say_dropped(path, missing)
     corpus = read_corpus(folder)
+    _say_gaps(path, corpus)
     if corpus.segment_ptr is not None and missing is not None:
         say(f"{path}: {corpus.n_segments:,} sentences", console=err)
     return corpus
@@ -137,6 +140,25 @@ def _check_no_options(path: Path, options: "TextOptions | None") -> None:
 
 def _say_dropped(path: Path, missing: "Dropped") -> None:
     say(f"{path}: {missing} (--stop-words, --min-df, --max-df, --max-features)", console=err)
+
+
+def _say_gaps(path: Path, corpus: "Corpus") -> None:
+    """Say of which columns only gaps make text, and so categories: elsewhere a gap would be refused."""
+    import numpy as np
+
+    for name, values in corpus.covariates.items():
+        if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+            filled = [value for value in values.tolist() if value.strip().lower() not in ("", "nan", "na")]
+            if filled and len(filled) < len(values) and all(map(_is_number, filled)):
+                gaps = f"{len(values) - len(filled):,} of {len(values):,} documents have none"
+                say(f"{path}: {name}: numbers are taken for categories, as {gaps}", "yellow", err)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def read_new_documents(tree: "DataTree", path: Path, groups: str | None = None) -> "Corpus":

@@ -55,13 +55,18 @@ def topics(
     if as_json:
         print_json(_records(matched, n_words, by))
     else:
-        print_topics(f"Topics of {fit.name}", matched, n_words, n_topics, by)
+        print_topics(f"Topics of {fit.name}", matched, n_words, n_topics, by, more="--topics")
 
 
 def print_topics(
-    title: str, matched: "MatchedTopics", n_words: int, n_topics: int, by: str = Order.PROBABILITY
+    title: str,
+    matched: "MatchedTopics",
+    n_words: int,
+    n_topics: int,
+    by: str = Order.PROBABILITY,
+    more: str = "",
 ) -> None:
-    """Print the largest topics that have tokens, one a row."""
+    """Print the largest topics that have tokens, one a row; `more` and a number shows as many."""
     from ..diagnostics.topics import topics as topics_of
 
     found = topics_of(matched, n_words, by=str(by)).query("tokens > 0")
@@ -80,7 +85,8 @@ def print_topics(
     ]
     print_table(title, ["topic", *labelled, "share", "90% interval", "stability", "words"], rows[:n_topics])
     if len(rows) > n_topics:
-        say(f"… and {len(rows) - n_topics} smaller ones: --topics {len(rows)}")
+        how = f": {more} {len(rows)}" if more else ""
+        say(f"… and {len(rows) - n_topics} smaller ones{how}")
 
 
 def _records(matched: "MatchedTopics", n_words: int, by: str) -> list[dict[str, Any]]:

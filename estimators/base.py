@@ -107,6 +107,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ValueError
             Counts that are negative or no whole numbers, or an argument out of range.
         """
+        if self.keep < 1:
+            raise ValueError(f"keep: expected at least 1, found {self.keep}")
         corpus = self._corpus(X, groups, reset=True)
         self.fit_ = sample(
             self.make_model(), corpus, variant=self.variant, chains=self.chains, tune=self.tune,

@@ -73,9 +73,9 @@ def posterior_predictives(tree: xr.DataTree, test: Corpus, chain: int | None = N
         yield model.predictive(latents, corpus)
 
 
-def posterior_topics(tree: xr.DataTree, test: Corpus) -> Iterator[FrozenTopics]:
+def posterior_topics(tree: xr.DataTree, test: Corpus, chain: int | None = None) -> Iterator[FrozenTopics]:
     """Frozen topics at each kept draw of a fit, chain by chain; see `posterior_predictives`."""
-    for model, corpus, latents in _draws(tree, test):
+    for model, corpus, latents in _draws(tree, test, chain):
         yield model.frozen_topics(latents, corpus)
 
 

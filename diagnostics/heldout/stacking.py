@@ -16,7 +16,8 @@ import numpy as np
 import xarray as xr
 
 from ...zoo.corpus import Corpus
-from .scores import HeldOut, document_completion, posterior_predictives
+from .scores import HeldOut
+from .usual import usual_score
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class StackedChains:
 
 
 def stack_chains(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> StackedChains:
-    """Stack the chains of a fit by document completion; see `document_completion`.
+    """Stack the chains of a fit by their `usual_score`.
 
     Raises
     ------
@@ -49,10 +50,7 @@ def stack_chains(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> StackedCh
     n_chains = tree["latents"].sizes.get("chain", 0) if "latents" in tree.children else 0
     if n_chains == 0:
         raise ValueError("topics: expected at least one posterior draw, found none")
-    chains = tuple(
-        document_completion(posterior_predictives(tree, test, chain), test, seed=seed)
-        for chain in range(n_chains)
-    )
+    chains = tuple(usual_score(tree, test, chain, seed=seed) for chain in range(n_chains))
     log_p = np.array([score.log_probability for score in chains])
     scored = chains[0].n_scored
     weights = stacking_weights(log_p[:, scored > 0])

@@ -145,7 +145,8 @@ def word_intervals(
     for k in range(n_topics):
         drawn, scale = mean[matched.found[:, k], k], total[matched.found[:, k], k, None]
         if np.isfinite(scale).all():
-            drawn = rng.beta(drawn * scale, (1.0 - drawn) * scale, (repeats, *drawn.shape)).reshape(-1, n)
+            rest = np.maximum((1.0 - drawn) * scale, np.finfo(float).tiny)  # none, where there is one word
+            drawn = rng.beta(drawn * scale, rest, (repeats, *drawn.shape)).reshape(-1, n)
         out[:, k] = np.quantile(drawn, ends, axis=0)
     return out
 

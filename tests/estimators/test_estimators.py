@@ -73,6 +73,11 @@ def test_draws_are_those_of_sample(counts, fitted):
     assert np.array_equal(again.components_, fitted.components_)
 
 
+def test_draws_must_be_kept(counts):
+    with pytest.raises(ValueError, match="keep: expected at least 1, found 0"):
+        Lda(n_topics=2, **SHORT | {"keep": 0}).fit(counts)
+
+
 def test_topics_and_proportions(counts, fitted):
     assert fitted.components_.shape == (2, 6)
     assert fitted.components_.sum(axis=1) == pytest.approx(1.0)

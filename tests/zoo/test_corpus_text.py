@@ -221,6 +221,13 @@ def test_cells_are_numbers_only_where_they_come_out_as_they_were(tmp_path, cells
     np.testing.assert_array_equal(found, expected)
 
 
+def test_utf_16_without_a_mark_is_one_line(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text\nword\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"a\.csv: expected UTF-16: "):
+        read_corpus(path, options=TextOptions(encoding="utf-16"))
+
+
 def test_json_lines(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(

@@ -81,6 +81,8 @@ def _decoded(path: Path, encoding: str) -> Iterator[str]:
             line = n_lines + error.object.count(b"\n", 0, error.start) + 1
             found = f"found byte {error.object[error.start]:#04x}"
             raise CorpusError(f"line {line}: expected {encoding.upper()}, {found}") from None
+        except UnicodeError as error:  # of UTF-16, without a mark at the beginning
+            raise CorpusError(f"expected {encoding.upper()}: {error}") from None
         n_lines += text.count("\n")
         if text:
             yield text.removeprefix("\ufeff") if is_first else text

@@ -58,6 +58,12 @@ def test_intervals_of_words_are_those_of_a_mixture_of_betas(corpus, fit_of):
     assert abs(law.cdf(high[0, 0]) - 0.75) < 4.5 * np.sqrt(0.25 * 0.75 / 200)
 
 
+def test_a_vocabulary_of_one_word(fit_of):
+    matched = match_topics(fit_of(Corpus([0, 0, 0, 0], [0, 3, 4], ["only"]), [[[0, 0, 1, 1]]], n_topics=2))
+    np.testing.assert_allclose(word_intervals(matched, np.array([[0], [0]]), 0.5), 1.0)
+    assert topics(matched, 3)["words"].tolist() == ["only", "only"]
+
+
 def test_ranked_words(matched):
     found = ranked_words(matched, 2, by="lift")
     assert found["topic"].tolist() == [0, 0, 1, 1]
