@@ -166,8 +166,8 @@ def fit(
     corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
     seconds = seconds_of(within)
     check(
-        model, corpus, backend, variant=variant, truncation=truncation, start=start, until=until,
-        within=seconds, checkpoint=checkpoint, resume=resume,
+        model, corpus, backend, variant=variant, truncation=truncation, chains=chains, start=start,
+        until=until, within=seconds, checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
     if parts is not None:
         if backend != "kernel":

@@ -46,8 +46,8 @@ class Row:
         constant.
     verdict : {"agree", "constant", "inconclusive", "disagree"}
         ``disagree``: some difference exceeds the threshold, or a draw is not finite. ``constant``: all draws
-        of all fits are one and the same number. ``inconclusive``: no difference exceeds the threshold, but
-        the chains mix too badly for that to mean much. ``agree``: none of these.
+        of all fits are one and the same number. ``inconclusive``: the chains mix too badly to tell, or a fit
+        has so few draws that whatever the differences are, they say nothing. ``agree``: none of these.
     """
 
     quantity: str
@@ -300,10 +300,11 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
     }
     rhat = np.nan if constant or not finite else rhat_of(draws.values())
     mixed = rhat <= RHAT_LIMIT and not any(e < ESS_LIMIT for e in ess.values())
+    enough = all(x.size >= ESS_LIMIT for x in draws.values())
     verdict: Verdict
-    if constant:
+    if constant and all(x.shape[1] > 1 for x in draws.values()):
         verdict = "constant"
-    elif not finite or any(abs(d) > threshold for d in difference.values()):
+    elif not finite or (enough and any(abs(d) > threshold for d in difference.values())):
         verdict = "disagree"
     else:
         verdict = "agree" if mixed else "inconclusive"

@@ -63,7 +63,8 @@ def test_shares_of_a_label_are_those_of_its_documents(fits):
 def test_shares_are_of_all_tokens_of_the_documents(fits):
     """Those of topics without a match among them."""
     matched = match_topics(load(fits["dmr"]))
-    few = replace(matched, labels=tuple(np.where(labels < 2, labels, -1) for labels in matched.labels))
+    without_last = tuple(np.where(labels < 2, labels, -1) for labels in matched.labels)
+    few = replace(matched, labels=without_last, n_topics=2)
     table = topics_by_label(few).set_index(["label", "topic"])
     whole = topics_by_label(matched).set_index(["label", "topic"])
     for topic in range(2):

@@ -50,6 +50,21 @@ def test_equal_laws_agree_and_the_figures_are_right():
     assert "agree on all 1" in result.headline()
 
 
+def test_too_few_draws_tell_nothing():
+    """Of constants among them: two chains that did not move in five draws may yet."""
+    for chains, draws in ((1, 1), (1, 2), (2, 5), (4, 24)):
+        fits = {name: fit({"x": normal(5.0 * (name == "b"), chains, draws, seed=3)}) for name in "ab"}
+        assert compare(fits).verdict == "inconclusive"
+        assert "Not enough evidence" in compare(fits).headline()
+        stuck = {name: fit({"x": np.full((chains, draws), float(name == "b"))}) for name in "ab"}
+        assert compare(stuck).verdict == "inconclusive"
+    enough = {name: fit({"x": normal(5.0 * (name == "b"), 4, 25, seed=3)}) for name in "ab"}
+    assert compare(enough).verdict == "disagree"
+    one = compare({"a": fit({"x": np.ones((1, 1))})})
+    assert one.verdict == "inconclusive"
+    assert compare({"a": fit({"x": np.ones((1, 2))})}).verdict == "agree"
+
+
 def test_quantities_that_look_elsewhere_are_not_compared():
     fits = {name: fit({"x": normal(seed=1)}) for name in "ab"}
     for place, tree in enumerate(fits.values()):

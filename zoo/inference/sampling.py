@@ -192,6 +192,7 @@ def check(
     *,
     variant: str | None = None,
     truncation: int | None = None,
+    chains: int = 4,
     start: Start | Sequence[Start] | None = None,
     until: float | None = None,
     within: float | None = None,
@@ -201,7 +202,7 @@ def check(
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
     given |= {"until": until, "within": within}
-    engine = checked_backend(model, corpus, backend, given, resume=resume)
+    engine = checked_backend(model, corpus, backend, given, chains=chains, resume=resume)
     Target(until, within)
     if engine.is_approximate:
         model.require_variational()
