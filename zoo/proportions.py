@@ -107,22 +107,23 @@ class NormalisedRates(Proportions):
     z : int (N,)
     corpus : Corpus
     shape : float (K,)
-    log_scale : float (D, K)
+    log_scale : (here) -> float (D, K) or (1, K)
+        Of some documents; not of all at once, as there may be many.
     """
 
     z: np.ndarray
     corpus: Corpus
     shape: np.ndarray
-    log_scale: np.ndarray
+    log_scale: Callable[[slice], np.ndarray]
 
     @override
     def mean(self, here: slice) -> np.ndarray:
-        return softmax(np.log(self._shapes(here)) + self.log_scale[here], axis=1)
+        return softmax(np.log(self._shapes(here)) + self.log_scale(here), axis=1)
 
     @override
     def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
         shapes = self._shapes(here)
-        return softmax(log_gamma(shapes, (n, *shapes.shape), rng) + self.log_scale[here], axis=2)
+        return softmax(log_gamma(shapes, (n, *shapes.shape), rng) + self.log_scale(here), axis=2)
 
     def _shapes(self, here: slice) -> np.ndarray:
         counts = counts_of_topics(self.z, self.shape.size, self.corpus, here)

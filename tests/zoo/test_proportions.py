@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from bnpzoo import get, sample
+from bnpzoo.diagnostics.topics import documents
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.proportions import DirichletProportions, MixedProportions, NormalisedRates
+from samplers import as_plain_python
 from scipy.special import digamma
 
 N = 20_000
@@ -61,7 +64,7 @@ def test_mixed_proportions():
 
 def test_rates_that_are_normalised():
     shape, log_scale = np.array([0.5, 1.5, 1e-3]), np.array([[0.0, -1.0, 2.0]] * 3) * [[1.0], [2.0], [3.0]]
-    law = NormalisedRates(Z, CORPUS, shape, log_scale)
+    law = NormalisedRates(Z, CORPUS, shape, lambda here: log_scale[here])
     shapes = shape + COUNTS
     rates = shapes * np.exp(log_scale)
     np.testing.assert_allclose(law.mean(HERE), rates / rates.sum(axis=1, keepdims=True))
@@ -73,5 +76,16 @@ def test_rates_that_are_normalised():
 
 
 def test_a_document_without_a_token_and_without_weights_has_no_rates_of_zero():
-    law = NormalisedRates(Z, CORPUS, np.zeros(3), np.zeros((3, 3)))
+    law = NormalisedRates(Z, CORPUS, np.zeros(3), lambda here: np.zeros((1, 3)))
     assert law.mean(slice(1, 2)) == pytest.approx(np.full((1, 3), 1.0 / 3.0))
+
+
+@as_plain_python
+@pytest.mark.parametrize("model_id", ["hdsp", "author_topic", "dp_mrm", "gbn", "bgg", "was"])
+def test_documents_of_a_fit_without_labels(model_id):
+    corpus = Corpus(np.random.default_rng(0).integers(5, size=40), [0, 10, 10, 25, 40], n_words=5)
+    tree = sample(get(model_id), corpus, chains=2, tune=2, draws=4, keep=2, workers=1)
+    found = documents(tree)
+    assert np.isfinite(found.mean).all(axis=None)
+    assert found.mean.sum(axis=1).between(0.1, 1.0 + 1e-9).all()
+    assert (found.low <= found.high).all(axis=None)

@@ -257,9 +257,8 @@ class Bgg(PoissonFamily, OneCollection):
     @override
     def own_proportions(self, latents: Latents, corpus: Corpus) -> NormalisedRates:
         """See `Model.own_proportions`: of counts n, the rates are ``p Gamma(r + n)``."""
-        log_p = convolved.log_p(latents["log_odds"])
-        of_documents = np.broadcast_to(log_p, (corpus.n_documents, log_p.size))
-        return NormalisedRates(latents["z"], corpus, latents["r"], of_documents)
+        log_p = convolved.log_p(latents["log_odds"])[None]
+        return NormalisedRates(latents["z"], corpus, latents["r"], lambda here: log_p)
 
     @override
     def quantities(

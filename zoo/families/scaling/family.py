@@ -237,9 +237,14 @@ class ScalingFamily(PartlyLabelledModel):
         """See `Model.own_proportions`; given u as well, which a document without tokens has not."""
         shapes = self.document_prior(latents, corpus)[0, :-1]
         rows, of_document = self.rows_at(latents, corpus)
-        log_rows = (rows @ latents["log_scale"])[of_document]
+        log_scales = latents["log_scale"][:, : shapes.size]  # without labels, a fit has it padded
         log_u = np.where(corpus.doc_lengths > 0, latents["log_u"], -np.inf)[:, None]
-        return NormalisedRates(latents["z"], corpus, shapes, log_rows - np.logaddexp(0.0, log_u + log_rows))
+
+        def log_scale(here: slice) -> np.ndarray:
+            log_rows = rows[of_document[here]] @ log_scales
+            return log_rows - np.logaddexp(0.0, log_u[here] + log_rows)
+
+        return NormalisedRates(latents["z"], corpus, shapes, log_scale)
 
     @override
     def quantities(
