@@ -83,7 +83,12 @@ def test_a_document_without_a_token_and_without_weights_has_no_rates_of_zero():
 @as_plain_python
 @pytest.mark.parametrize("model_id", ["hdsp", "author_topic", "dp_mrm", "gbn", "bgg", "was"])
 def test_documents_of_a_fit_without_labels(model_id):
-    corpus = Corpus(np.random.default_rng(0).integers(5, size=40), [0, 10, 10, 25, 40], n_words=5)
+    corpus = Corpus(
+        np.random.default_rng(0).integers(5, size=40),
+        [0, 10, 10, 25, 40],
+        segment_ptr=[0, 4, 10, 20, 25, 40],
+        n_words=5,
+    )
     tree = sample(get(model_id), corpus, chains=2, tune=2, draws=4, keep=2, workers=1)
     found = documents(tree)
     assert np.isfinite(found.mean).all(axis=None)
