@@ -94,7 +94,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 fits disagree (compare, demo), or a sampler is rejected or a mutant is not "
     "(validate); 2 wrong usage or input; 3 too few draws to tell (compare, demo); 130 interrupted (fit: "
-    "before the first draw).",
+    "before the first draw, or after the last).",
 )
 
 

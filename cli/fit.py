@@ -36,7 +36,7 @@ from .options import (
     Verbose,
     Within,
 )
-from .settings import make_model, seconds_of, with_n_topics_of
+from .settings import fits_to_start_from, make_model, seconds_of, with_n_topics_of
 from .topics import print_topics
 
 if TYPE_CHECKING:
@@ -185,6 +185,7 @@ def fit(
     elif out_file is not None:
         check_writable(out_file, expected_size(corpus, chains, draws))
     announce(model, corpus)
+    _say_what_is_known(fits_to_start_from(start), corpus)
     # new documents are to be split as these were
     notes: dict[str, Any] = {"text_options": json.dumps(asdict(options))} if is_text(corpus_file) else {}
     if out_file is None:
@@ -244,6 +245,18 @@ def _score(tree: "DataTree", test: "Corpus", seed: int) -> "HeldOut | None":
         say("Documents that were held out are not scored: no draw is kept whole (--keep)", "yellow", err)
         return None
     return usual_score(tree, test, seed=seed)
+
+
+def _say_what_is_known(fits: list[str], corpus: "Corpus") -> None:
+    """Say how much of a corpus that has grown the fits know that chains start from."""
+    from ..zoo.inference import load
+    from ..zoo.inference.starts import n_tokens_known
+
+    for path in fits:
+        known = n_tokens_known(load(path), corpus)
+        if known < corpus.n_tokens:
+            told = f"{known:,} of {corpus.n_tokens:,} tokens are in documents that it knows by their words"
+            say(f"--start {path}: {told}; the others begin with topics of their words", console=err)
 
 
 def _read_back(out_file: Path) -> "DataTree | None":

@@ -121,14 +121,21 @@ def read_seeds(path: Path) -> list[list[str]]:
 def with_n_topics_of(start: str | None, name: str, settings: list[str]) -> list[str]:
     """Return settings, and the number of topics of the fit that chains start from where none is set."""
     from ..zoo import models
-    from ..zoo.inference.fits import SUFFIXES, load
+    from ..zoo.inference.fits import load
     from ..zoo.inference.starts import n_topics_of_fit
 
-    fits = [text.strip() for text in (start or "").split(",") if Path(text.strip()).suffix in SUFFIXES]
+    fits = fits_to_start_from(start)
     is_set = any(setting.partition("=")[0].strip() == "n_topics" for setting in settings)
     if not fits or is_set or "n_topics" not in models.get(name).arguments():
         return settings
     return [*settings, f"n_topics={n_topics_of_fit(load(fits[0]))}"]
+
+
+def fits_to_start_from(start: str | None) -> list[str]:
+    """Files of fits among what `--start` names."""
+    from ..zoo.inference.fits import SUFFIXES
+
+    return [text.strip() for text in (start or "").split(",") if Path(text.strip()).suffix in SUFFIXES]
 
 
 def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:

@@ -1,11 +1,14 @@
 """Options and commands by which chains meet, or are seen not to."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from bnpzoo.cli.settings import seconds_of
+from bnpzoo.zoo.formats import write_corpus
 from bnpzoo.zoo.inference import load
+from samplers import as_plain_python
 
 
 @pytest.mark.parametrize(("time", "seconds"), [("90s", 90.0), ("1.5m", 90.0), ("2h", 7200.0), (None, None)])
@@ -33,6 +36,21 @@ def test_fit_goes_on_until_chains_have_met(run, corpus_file, tmp_path):
     assert 20 <= fit["posterior"].sizes["draw"] <= 41
     again = run("fit", "lda", corpus_file, *options[:-2], "--start", out)
     assert again.exit_code == 0, again.output
+
+
+@as_plain_python
+def test_a_start_says_how_much_of_the_corpus_it_knows(run, corpus, tmp_path):
+    training, _ = corpus.split("is_test")
+    old, grown = tmp_path / "old.npz", tmp_path / "grown.npz"
+    write_corpus(replace(training, covariates={}), old)
+    write_corpus(replace(corpus, covariates={}), grown)
+    quick = ("--set", "n_topics=2", "--chains", 1, "--tune", 1, "--draws", 2)
+    first = run("fit", "lda", old, *quick, "--out", tmp_path / "old.nc")
+    assert first.exit_code in (0, 3), first.output
+    again, more = (run("fit", "lda", file, *quick, "--start", tmp_path / "old.nc") for file in (old, grown))
+    assert "that it knows by their words" not in again.stderr
+    told = f"{training.n_tokens} of {corpus.n_tokens} tokens are in documents that it knows by their words"
+    assert told in " ".join(more.stderr.split())
 
 
 @pytest.mark.parametrize("out", ["fit.nc", "fit.zarr"])

@@ -198,6 +198,19 @@ def _largest_first(z: np.ndarray) -> np.ndarray:
     return rank[z]
 
 
+def n_tokens_known(tree: xr.DataTree, corpus: Corpus) -> int:
+    """Return how many tokens of a corpus are in documents of a fit, whose topics they begin with.
+
+    Raises
+    ------
+    ValueError
+        None is.
+    """
+    old = corpus_of(tree)
+    same = old.digest() == corpus.digest()
+    return corpus.n_tokens if same else int(np.count_nonzero(_tokens_found(old, corpus, "the fit") >= 0))
+
+
 def n_topics_of_fit(tree: xr.DataTree) -> int:
     """Return the number of topics of a fit: that of its model, or the median of those with tokens.
 
