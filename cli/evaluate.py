@@ -106,7 +106,7 @@ def evaluate(
     )
     if stacked is not None:
         print_table(
-            "Chains by document completion, with the weights that predict best together (stacking)",
+            f"Chains by {stacked.mixture.method}, with the weights that predict best together (stacking)",
             ["chain", "weight", "perplexity", "standard error"],
             [[f"{c['chain']}", c["weight"], c["perplexity"], c["standard_error"]] for c in _chains(stacked)],
         )

@@ -234,7 +234,8 @@ def fit(
     else:
         _print_summary(tree, comparison, held_out, out_file, verbose)
         if out_file is not None:
-            _say_what_is_next(tree, comparison, out_file, checkpoint)
+            without = [flag for flag, is_set in (("--grow", parts), ("--resume", resume)) if is_set]
+            _say_what_is_next(tree, comparison, out_file, checkpoint, without)
 
 
 def _score(tree: "DataTree", test: "Corpus", seed: int) -> "HeldOut | None":
@@ -352,8 +353,9 @@ def _print_summary(
 
 
 def _say_what_is_next(
-    tree: "DataTree", comparison: "Comparison", out_file: Path, checkpoint: Path | None
+    tree: "DataTree", comparison: "Comparison", out_file: Path, checkpoint: Path | None, without: list[str]
 ) -> None:
+    """Say how to go on, and how to look at what there is; with the same command, `without` some options."""
     could_go_on = tree.attrs["backend"] == "kernel" and tree["posterior"].sizes["chain"] > 1
     if comparison.verdict == "inconclusive" and could_go_on:
         more = f"--start {out_file} --until 1.05 --within 30m"
@@ -361,5 +363,6 @@ def _say_what_is_next(
             more += f" --out {out_file.with_suffix('.nc')}"
         if checkpoint is not None:
             more += f" --checkpoint {checkpoint}-2"
-        say(f"To go on from here: the same command with {more}")
+        less = f" without {' and '.join(without)}" if without else ""
+        say(f"To go on from here: the same command{less} with {more}")
     say(f"Next: bnpzoo topics {out_file}; bnpzoo documents {out_file}; bnpzoo browse {out_file}")

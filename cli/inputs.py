@@ -1,7 +1,6 @@
 """How files become corpora and fits, and what is said of them."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,23 +141,22 @@ def _say_dropped(path: Path, missing: "Dropped") -> None:
     say(f"{path}: {missing} (--stop-words, --min-df, --max-df, --max-features)", console=err)
 
 
+GAPS = ("", "nan", "na", "n/a", "none", "null")
+"""How a number that is missing is spelled."""
+
+
 def _say_gaps(path: Path, corpus: "Corpus") -> None:
     """Say of which columns only gaps make text, and so categories: elsewhere a gap would be refused."""
     import numpy as np
 
+    from ..zoo.formats.text import typed
+
     for name, values in corpus.covariates.items():
         if isinstance(values, np.ndarray) and values.dtype.kind == "U":
-            filled = [value for value in values.tolist() if value.strip().lower() not in ("", "nan", "na")]
-            if filled and len(filled) < len(values) and all(map(_is_number, filled)):
+            filled = [value for value in values.tolist() if value.strip().lower() not in GAPS]
+            if filled and len(filled) < len(values) and typed(filled).dtype.kind in "if":
                 gaps = f"{len(values) - len(filled):,} of {len(values):,} documents have none"
                 say(f"{path}: {name}: numbers are taken for categories, as {gaps}", "yellow", err)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def read_new_documents(tree: "DataTree", path: Path, groups: str | None = None) -> "Corpus":

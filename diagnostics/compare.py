@@ -46,8 +46,9 @@ class Row:
         constant.
     verdict : {"agree", "constant", "inconclusive", "disagree"}
         ``disagree``: some difference exceeds the threshold, or a draw is not finite. ``constant``: all draws
-        of all fits are one and the same number. ``inconclusive``: the chains mix too badly to tell, or a fit
-        has so few draws that whatever the differences are, they say nothing. ``agree``: none of these.
+        of all fits are one and the same number, and there are several. ``inconclusive``: the chains mix too
+        badly to tell, or a fit has fewer draws than 100, of which no difference says anything. ``agree``:
+        none of these.
     """
 
     quantity: str
@@ -307,7 +308,7 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
     elif not finite or (enough and any(abs(d) > threshold for d in difference.values())):
         verdict = "disagree"
     else:
-        verdict = "agree" if mixed else "inconclusive"
+        verdict = "agree" if enough and mixed else "inconclusive"
     per_second = {label: _ratio(e, seconds[label]) for label, e in ess.items()}
     return Row(name, mean, mcse, ess, per_second, difference, rhat, verdict)
 

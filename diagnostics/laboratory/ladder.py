@@ -129,7 +129,7 @@ READERS = (Name("zoo.inference.fits", "load"),)
 """How kept draws are read: what was written, or not at all, which is for its own tests to show."""
 
 REFUSALS = (
-    Name("zoo.inference.backends", "checked_backend"),
+    Name("zoo.inference.backends", "_check_arguments"),
     Name("zoo.inference.needs", "check_memory"),
     Name("zoo.memory", "require_memory"),
 )
@@ -138,8 +138,9 @@ REFUSALS = (
 BESIDE = (
     Name("diagnostics.compare", "Comparison._outcome"),
     Name("zoo.inference.schedule", "Schedule.keeps"),
+    Name("zoo.inference.starts", "_warm"),
 )
-"""How an outcome is worded, and which draws are kept whole, of which no rung looks at any."""
+"""How an outcome is worded; which draws are kept whole, and how chains start from them: no rung has them."""
 
 NOT_FOLLOWED = (*CHOSEN, *COMPILERS, *READERS, *REFUSALS, *BESIDE)
 """What a verdict names, and does not depend on."""

@@ -228,6 +228,8 @@ def test_documents_that_were_held_out_are_scored_as_the_model_allows(run, corpus
     assert "Held-out perplexity (empirical likelihood" in focused.stdout
     chains = run("evaluate", tmp_path / "focused.nc", corpus_file, "--split", "is_test", "--chains", "--json")
     assert [row["method"] for row in json.loads(chains.stdout)["chains"]] == ["empirical likelihood"] * 3
+    shown = run("evaluate", tmp_path / "focused.nc", corpus_file, "--split", "is_test", "--chains").stdout
+    assert "Chains by empirical likelihood" in shown
     kept = run("fit", "lda", corpus_file, "--set", "n_topics=2", "--split", "is_test", *quick, "--keep", 0)
     assert kept.exit_code in (0, 3), kept.output
     assert "held out are not scored: no draw is kept whole (--keep)" in kept.stderr
@@ -253,10 +255,11 @@ def test_hints_of_fit_can_be_followed(run, corpus_file, tmp_path):
 
 def test_numbers_with_gaps_are_told_to_be_categories(run, tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("text,score,code\nred house,1.5,a\ngreen house,,b\nred tree,2.0,\n")
+    path.write_text("text,score,code,id\nred house,1.5,a,007\ngreen house,n/a,b,\nred tree,2.0,,008\n")
     said = run("convert", path, "--out", tmp_path / "a.npz", "--min-df", 1).stderr.replace("\n", "")
     assert "score: numbers are taken for categories, as 1 of 3 documents have none" in said
     assert "code:" not in said
+    assert "id:" not in said
 
 
 @as_plain_python

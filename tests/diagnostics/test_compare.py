@@ -60,6 +60,12 @@ def test_too_few_draws_tell_nothing():
         assert compare(stuck).verdict == "inconclusive"
     enough = {name: fit({"x": normal(5.0 * (name == "b"), 4, 25, seed=3)}) for name in "ab"}
     assert compare(enough).verdict == "disagree"
+    swinging = 0.2 * normal(0.0, 4, 24, seed=4) + np.tile(
+        [-1.0, 1.0], 12
+    )  # of more effective draws than draws
+    fits = {name: fit({"x": swinging + 5.0 * (name == "b")}) for name in "ab"}
+    assert compare(fits).rows[0].ess["a"] > 100.0
+    assert compare(fits).verdict == "inconclusive"
     one = compare({"a": fit({"x": np.ones((1, 1))})})
     assert one.verdict == "inconclusive"
     assert compare({"a": fit({"x": np.ones((1, 2))})}).verdict == "agree"

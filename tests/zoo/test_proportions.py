@@ -5,6 +5,7 @@ import pytest
 from bnpzoo import get, sample
 from bnpzoo.diagnostics.topics import documents
 from bnpzoo.zoo.corpus import Corpus
+from bnpzoo.zoo.inference import load, save
 from bnpzoo.zoo.proportions import DirichletProportions, MixedProportions, NormalisedRates
 from samplers import as_plain_python
 from scipy.special import digamma
@@ -81,15 +82,18 @@ def test_a_document_without_a_token_and_without_weights_has_no_rates_of_zero():
 
 
 @as_plain_python
-@pytest.mark.parametrize("model_id", ["hdsp", "author_topic", "dp_mrm", "gbn", "bgg", "was"])
-def test_documents_of_a_fit_without_labels(model_id):
+@pytest.mark.parametrize("model_id", ["hdsp", "whdsp", "author_topic", "dp_mrm", "gbn", "bgg", "was"])
+def test_documents_of_a_fit_without_labels(model_id, tmp_path):
     corpus = Corpus(
         np.random.default_rng(0).integers(5, size=40),
         [0, 10, 10, 25, 40],
         segment_ptr=[0, 4, 10, 20, 25, 40],
         n_words=5,
     )
-    tree = sample(get(model_id), corpus, chains=2, tune=2, draws=4, keep=2, workers=1)
+    quick = {"chains": 2, "tune": 2, "draws": 4, "keep": 2, "workers": 1}
+    save(sample(get(model_id), corpus, **quick), tmp_path / "fit.nc")
+    tree = load(tmp_path / "fit.nc")
+    sample(get(model_id), corpus, **quick, start=tree)
     found = documents(tree)
     assert np.isfinite(found.mean).all(axis=None)
     assert found.mean.sum(axis=1).between(0.1, 1.0 + 1e-9).all()

@@ -228,7 +228,7 @@ def _no_column(where: str, column: str, found: Iterable[str]) -> CorpusError:
 def _fields_of(columns: dict[str, list[str]]) -> dict[str, Any]:
     """Return groups and covariates of named columns."""
     fields: dict[str, Any] = _groups(columns.pop("group")) if "group" in columns else {}
-    return fields | {"covariates": {name: _typed(values) for name, values in columns.items()}}
+    return fields | {"covariates": {name: typed(values) for name, values in columns.items()}}
 
 
 def _read_entry(path: Path, name: Path, encoding: str) -> str:
@@ -267,19 +267,20 @@ WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
 DIGITS = re.compile(r"[+-]?[0-9]+")
 
 
-def _typed(cells: list[str]) -> np.ndarray:
+def typed(cells: list[str]) -> np.ndarray:
     """Truth values, whole numbers or numbers where all cells are such, else text.
 
-    Whole numbers that would not come out as they were written, as 007, or one beyond 64 bits, are names.
+    Digits that would not come out as they were written, as 007, or more than 64 bits hold, are names.
     """
     if {cell.lower() for cell in cells} <= {"true", "false"}:
         return np.array([cell.lower() == "true" for cell in cells])
     told = [cell.strip() for cell in cells]
+    digits = [cell for cell in told if DIGITS.fullmatch(cell)]
+    text = "".join(told)
     try:
-        if all(map(WHOLE.fullmatch, told)):
-            return np.array(told, dtype=np.int64)
-        if "_" not in "".join(told) and not all(map(DIGITS.fullmatch, told)):
-            return np.array(told, dtype=np.float64)
+        if all(map(WHOLE.fullmatch, digits)) and "_" not in text and text.isascii():
+            whole = np.array(digits, dtype=np.int64)
+            return whole if len(digits) == len(told) else np.array(told, dtype=np.float64)
     except (ValueError, OverflowError):
         pass
     return np.array(cells, dtype=str)

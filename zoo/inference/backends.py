@@ -134,7 +134,15 @@ def checked_backend(
     ValueError
         With which `sample` refuses the arguments; `CorpusError` for a corpus without tokens.
     """
-    engine, checkpoint = backend_by_name(name), given.get("checkpoint")
+    engine = backend_by_name(name)
+    _check_arguments(model, corpus, engine, given, chains, resume)
+    return engine
+
+
+def _check_arguments(
+    model: Model, corpus: Corpus, engine: Backend, given: Mapping[str, Any], chains: int, resume: bool
+) -> None:
+    checkpoint = given.get("checkpoint")
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     if chains == 1 and given.get("until") is not None:
@@ -147,6 +155,5 @@ def checked_backend(
         raise ValueError("checkpoint: expected the name of a folder, found an empty one")
     if resume and checkpoint is None:
         raise ValueError("resume: expected a checkpoint to go on from")
-    check_memory(model, corpus, name, given.get("variant"), given.get("truncation"))
+    check_memory(model, corpus, engine.name, given.get("variant"), given.get("truncation"))
     engine.check(model, given)
-    return engine

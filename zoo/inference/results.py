@@ -195,6 +195,7 @@ def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
         Without the padding.
     """
     kept = tree["latents"].to_dataset() if "latents" in tree else xr.Dataset()
+    without_rows = [name for name in map(str, kept.data_vars) if 0 in kept[name].shape[2:-1]]
     for c in range(kept.sizes.get("chain", 0)):
         for j in range(kept.sizes.get("kept", 0)):
             latents: Latents = {}
@@ -203,4 +204,6 @@ def latents_of(tree: xr.DataTree) -> Iterator[tuple[int, int, Latents]]:
                 if CHANGING & set(kept[name].dims):
                     value = value[..., ~np.isnan(value).reshape(-1, value.shape[-1]).any(axis=0)]
                 latents[name] = value.astype(np.int64) if value.dtype.kind == "i" else np.asarray(value)
+            for name in without_rows:  # which show no padding
+                latents[name] = latents[name][..., : model_of(tree).n_topics_of(latents)]
             yield c, j, latents

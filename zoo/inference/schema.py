@@ -223,6 +223,8 @@ def _check_latents(tree: xr.DataTree, model: Model, corpus: Corpus, start: Laten
 
 def _check_padding(name: str, values: np.ndarray) -> None:
     """Check that arrays over topics are padded with NaN after the last topic, and nowhere else."""
+    if values.size == 0:
+        return
     padding = np.isnan(values).reshape(*values.shape[:2], -1, values.shape[-1])
     if np.any(padding.any(axis=2) != padding.all(axis=2)) or np.any(padding[..., :-1] & ~padding[..., 1:]):
         raise ResultsError(f"latents: {name}: expected a number for each topic")

@@ -123,6 +123,11 @@ def test_a_sign_in_a_rung_voids_the_verdicts_of_that_rung(voided):
     )
 
 
+def test_another_back_end_voids_the_agreement_of_all_references(voided):
+    found = voided(("zoo/inference/backends.py", "return BACKENDS[name]", 'return BACKENDS["kernel"]'))
+    assert found == of("", "reference")
+
+
 def test_a_sign_in_the_reference_of_a_family_voids_its_agreement(voided):
     found = voided(("zoo/families/hdp/reference.py", "def mt_hdp(", "def mt_hdp(more=1, *, "))
     assert found

@@ -173,10 +173,7 @@ class ScalingFamily(PartlyLabelledModel):
     def predictive(self, latents: Latents, corpus: Corpus) -> ScaledPredictive:
         """See `Model.predictive`: new documents have labels too."""
         topics = self.frozen_topics(latents, corpus)
-        log_scale = latents["log_scale"][
-            :, : self.n_topics_of(latents)
-        ]  # without labels, a fit has it padded
-        return ScaledPredictive(topics, self.columns(corpus), log_scale, self.label)
+        return ScaledPredictive(topics, self.columns(corpus), latents["log_scale"], self.label)
 
     @override
     def log_sticks(self, latents: Latents) -> float:
@@ -237,11 +234,10 @@ class ScalingFamily(PartlyLabelledModel):
         """See `Model.own_proportions`; given u as well, which a document without tokens has not."""
         shapes = self.document_prior(latents, corpus)[0, :-1]
         rows, of_document = self.rows_at(latents, corpus)
-        log_scales = latents["log_scale"][:, : shapes.size]  # without labels, a fit has it padded
         log_u = np.where(corpus.doc_lengths > 0, latents["log_u"], -np.inf)[:, None]
 
         def log_scale(here: slice) -> np.ndarray:
-            log_rows = rows[of_document[here]] @ log_scales
+            log_rows = rows[of_document[here]] @ latents["log_scale"]
             return log_rows - np.logaddexp(0.0, log_u[here] + log_rows)
 
         return NormalisedRates(latents["z"], corpus, shapes, log_scale)
