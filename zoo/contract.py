@@ -12,13 +12,12 @@ from .corpus import Corpus, CorpusError
 from .corpus.associations import Associations
 from .corpus.fields import MOST_NAMES, Covariate
 from .predictive import FrozenTopics as FrozenTopics
-from .predictive import Predictive
+from .predictive import Predictive, Proportions
 from .priors import Beta as Beta
 from .priors import Gamma as Gamma
 from .priors import Hyperparameter as Hyperparameter
 from .priors import Prior as Prior
 from .probes import Probes as Probes
-from .proportions import DirichletProportions, Proportions
 from .settings import HasSettings
 
 type Latents = dict[str, np.ndarray]
@@ -345,14 +344,12 @@ class Model(HasSettings, ABC):
         """Return what one posterior draw says of new documents: its frozen topics, or what a model knows."""
         return self.frozen_topics(latents, corpus)
 
+    @abstractmethod
     def own_proportions(self, latents: Latents, corpus: Corpus) -> Proportions:
         """Law of the topic proportions of the documents of `corpus`, given one posterior draw.
 
-        Unless a model knows more of them, it is that of new documents in which these topics were found.
+        Given all that the model knows of them, such as their labels, which of new documents it may not.
         """
-        topics = self.frozen_topics(latents, corpus)
-        rows = topics.rows_of(corpus)
-        return DirichletProportions(latents["z"], corpus, topics.prior, rows, topics.inclusion)
 
     @abstractmethod
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:

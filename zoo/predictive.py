@@ -1,4 +1,4 @@
-"""What a posterior draw says of new documents."""
+"""What a posterior draw says of new documents, and of those of the fit."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -177,3 +177,18 @@ class FrozenTopics(Predictive):
     def _check_that_all_are_on(self) -> None:
         if self.inclusion is not None:
             raise ValueError("topics: some may be off in a new document; score it by empirical likelihood")
+
+
+class Proportions(ABC):
+    """Law of the topic proportions θ of documents, given one posterior draw.
+
+    Topics not in use, if a document can open some, are one topic, the last.
+    """
+
+    @abstractmethod
+    def mean(self, here: slice) -> np.ndarray:
+        """Probability of each topic for one more token of some documents, float (D, K)."""
+
+    @abstractmethod
+    def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw the proportions of some documents `n` times, float (n, D, K)."""

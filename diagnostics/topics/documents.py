@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from ...zoo.corpus import Corpus
-from ...zoo.proportions import counts_of_topics
+from ...zoo.toolbox.proportions import counts_of_topics
 from .matching import MatchedTopics, match_topics
 from .summaries import SAMPLES, Summary, tails
 

@@ -24,7 +24,7 @@ from ...zoo.contract import FrozenTopics, Model
 from ...zoo.corpus import Corpus
 from ...zoo.families.lda.seeded import Seeded
 from ...zoo.inference.results import ResultsError, corpus_of, latents_of, model_of
-from ...zoo.proportions import Proportions
+from ...zoo.predictive import Proportions
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import xarray as xr
 
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
-from ...zoo.proportions import draw_proportions
+from ...zoo.toolbox.proportions import draw_proportions
 from .documents import (
     BLOCK,
     document_names,

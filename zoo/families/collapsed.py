@@ -24,8 +24,9 @@ from ..contract import (
     WordCounts,
 )
 from ..corpus import Corpus
-from ..proportions import DirichletProportions, Proportions
+from ..predictive import Proportions
 from ..toolbox.draws import draw_hyperparameter
+from ..toolbox.proportions import DirichletProportions
 
 
 class CollapsedTopicModel(Model):

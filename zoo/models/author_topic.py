@@ -29,10 +29,10 @@ from ..families.labels import marginal, reference
 from ..families.labels.family import LabelledFamily, check_count
 from ..families.labels.predictive import AuthorPredictive
 from ..families.topics import Dirichlet, Sampler, TopicSide
-from ..proportions import MixedProportions
 from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 from ..toolbox.laws import log_sequences
+from ..toolbox.proportions import MixedProportions
 
 
 class Authors(NamedTuple):

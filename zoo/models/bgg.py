@@ -35,9 +35,9 @@ from ..families.poisson.lengths import LONGEST
 from ..families.poisson.predictive import ConvolvedPredictive, frozen_under
 from ..families.poisson.samplers import guarded_samplers
 from ..families.topics import Dirichlet, Sampler, TopicSide
-from ..proportions import NormalisedRates
 from ..settings import option, setting
 from ..toolbox.draws import log_gamma
+from ..toolbox.proportions import NormalisedRates
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,12 @@ from ..families.buffet.lengths import LOG2, draw_lengths
 from ..families.collapsed import prior_arrays
 from ..families.topics import Dirichlet, TopicSide, dirichlet_counts
 from ..families.two_sided import TwoSidedModel
-from ..proportions import DirichletProportions, Proportions
+from ..predictive import Proportions
 from ..settings import setting
 from ..toolbox.draws import draw_dirichlet, draw_hyperparameter
 from ..toolbox.enumeration import restricted_growth_strings
 from ..toolbox.laws import by_first_appearance, doc_topic_counts
+from ..toolbox.proportions import DirichletProportions
 from ..toolbox.stan_data import stan_priors
 
 

@@ -25,11 +25,11 @@ from ...contract import (
     WordCounts,
 )
 from ...corpus import Corpus
-from ...proportions import NormalisedRates
 from ...settings import setting
 from ...toolbox.draws import draw_categorical, log_gamma
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance
+from ...toolbox.proportions import NormalisedRates
 from ..hdp.sticks import log_gem
 from ..topics import Dirichlet, TopicSide
 from . import kernels, marginal, reference, variational

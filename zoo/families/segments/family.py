@@ -32,11 +32,11 @@ from ...contract import (
     WordCounts,
 )
 from ...corpus import Corpus
-from ...proportions import MixedProportions
 from ...settings import Setting, option, setting
 from ...toolbox.draws import draw_categorical, draw_dirichlet, draw_hyperparameter, draw_words
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance, doc_topic_counts, log_sequences, topic_word_counts
+from ...toolbox.proportions import MixedProportions
 from ..hdp.sticks import log_gem
 from . import vectors
 from .order import Seating, seating, sentence_starts

@@ -34,6 +34,7 @@ from ..families.collapsed import prior_arrays
 from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet, draw_hyperparameter, draw_words
 from ..toolbox.laws import doc_topic_counts, log_sequences, topic_word_counts
+from ..toolbox.proportions import MixedProportions
 from ..toolbox.stan_data import stan_priors
 
 
@@ -249,6 +250,13 @@ class Skeleton(Model):
         prior = np.full((corpus.n_groups, self.n_topics), float(latents["alpha"]))
         np.add.at(prior, (self.group_of_token(corpus.group, corpus.doc_lengths), z), 1.0)
         return FrozenTopics(words / words.sum(axis=1, keepdims=True), prior)
+
+    @override
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> MixedProportions:
+        """See `Model.own_proportions`; those of its group, given all tokens of the group."""
+        frozen = self.frozen_topics(latents, corpus)
+        rows = frozen.rows_of(corpus)
+        return MixedProportions(lambda d: (np.ones(1), frozen.prior[rows[d]][None]))
 
     @override
     def quantities(

@@ -3,7 +3,6 @@
 A model knows more of them than of a new document: their labels, their layers, their dishes.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import override
@@ -11,24 +10,9 @@ from typing import override
 import numpy as np
 from scipy.special import softmax
 
-from .corpus import Corpus
-from .predictive import FrozenTopics
-from .toolbox.draws import draw_dirichlet, log_gamma
-
-
-class Proportions(ABC):
-    """Law of the topic proportions θ of documents, given one posterior draw.
-
-    Topics not in use, if a document can open some, are one topic, the last.
-    """
-
-    @abstractmethod
-    def mean(self, here: slice) -> np.ndarray:
-        """Probability of each topic for one more token of some documents, float (D, K)."""
-
-    @abstractmethod
-    def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw the proportions of some documents `n` times, float (n, D, K)."""
+from ..corpus import Corpus
+from ..predictive import FrozenTopics, Proportions
+from .draws import draw_dirichlet, log_gamma
 
 
 @dataclass(frozen=True)

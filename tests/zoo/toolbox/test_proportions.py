@@ -6,7 +6,7 @@ from bnpzoo import get, sample
 from bnpzoo.diagnostics.topics import documents
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.inference import load, save
-from bnpzoo.zoo.proportions import DirichletProportions, MixedProportions, NormalisedRates
+from bnpzoo.zoo.toolbox.proportions import DirichletProportions, MixedProportions, NormalisedRates
 from samplers import as_plain_python
 from scipy.special import digamma
 
