@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from ...zoo.corpus import Corpus
-from ...zoo.toolbox.proportions import counts_of_topics
+from ...zoo.toolbox.laws import doc_topic_counts
 from .matching import MatchedTopics, match_topics
 from .summaries import SAMPLES, Summary, tails
 
@@ -158,9 +158,8 @@ def correlations(fit: xr.DataTree | MatchedTopics) -> pd.DataFrame:
     corpus, n_topics = matched.corpus, matched.n_topics
     filled = corpus.doc_lengths > 0
     drawn = np.full((len(matched.labels), n_topics, n_topics), np.nan)
-    everything = slice(0, corpus.n_documents)
     for s, (labels, z) in enumerate(matched.draws()):
-        counts = relabelled(counts_of_topics(z, labels.size, corpus, everything), labels, n_topics)
+        counts = relabelled(doc_topic_counts(z, corpus, labels.size), labels, n_topics)
         shares = counts[filled] / corpus.doc_lengths[filled][:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             drawn[s] = np.corrcoef(shares, rowvar=False).reshape(n_topics, n_topics)

@@ -51,7 +51,7 @@ class DirichletProportions(Proportions):
         return FrozenTopics(np.zeros((0, 0)), self.prior, self.inclusion)
 
     def _counts(self, here: slice) -> np.ndarray:
-        return counts_of_topics(self.z, self.prior.shape[1], self.corpus, here)
+        return _counts_in(self.z, self.prior.shape[1], self.corpus, here)
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ class NormalisedRates(Proportions):
         return softmax(log_gamma(shapes, (n, *shapes.shape), rng) + self.log_scale(here), axis=2)
 
     def _shapes(self, here: slice) -> np.ndarray:
-        counts = counts_of_topics(self.z, self.shape.size, self.corpus, here)
+        counts = _counts_in(self.z, self.shape.size, self.corpus, here)
         return np.maximum(counts + self.shape, np.finfo(float).tiny)
 
 
-def counts_of_topics(z: np.ndarray, n_topics: int, corpus: Corpus, here: slice) -> np.ndarray:
+def _counts_in(z: np.ndarray, n_topics: int, corpus: Corpus, here: slice) -> np.ndarray:
     """Tokens of each topic in some documents, float (D, K)."""
     tokens = slice(corpus.doc_ptr[here.start], corpus.doc_ptr[here.stop])
     n_documents = here.stop - here.start
