@@ -83,6 +83,15 @@ def test_the_oracle_is_an_integral_over_coefficients():
     assert marginal.log_numbers((0.4, -1.0), shares, deviations, noise) == pytest.approx(numbers, rel=1e-12)
 
 
+def test_the_oracle_of_a_number_that_no_document_has():
+    model = get("slda", n_topics=2, response="rating:number", **FITTED)
+    lda = get("lda", n_topics=2, alpha=0.7, eta=0.5)
+    corpus = replace(RATED, covariates={"rating": np.array([""] * RATED.n_documents)})
+    z = np.array([0, 1, 1, 0, 1, 1, 0])
+    hyper = latents_of(z, model, corpus, np.random.default_rng(0))
+    assert model.log_marginal(z, corpus, hyper) == pytest.approx(lda.log_marginal(z, corpus, hyper))
+
+
 @pytest.mark.parametrize(("model_id", "name"), [("slda", "rating"), ("slda", "kind"), ("medlda", "kind")])
 def test_coefficients_have_their_conditional_law(model_id, name):
     """Of one topic and few documents, topics fixed, by a long chain, against quadrature."""

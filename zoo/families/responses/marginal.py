@@ -29,9 +29,11 @@ def log_numbers(
     noise : float
         Standard deviation of the errors.
     """
+    if not y:
+        return 0.0
     x = np.array(shares) * np.array(deviations)
     covariance = x @ x.T + noise**2 * np.eye(len(y))
-    return float(multivariate_normal.logpdf(np.array(y), cov=covariance)) if y else 0.0  # type: ignore[arg-type]
+    return float(multivariate_normal.logpdf(np.array(y), cov=covariance))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=65_536)

@@ -355,11 +355,7 @@ class SegmentsFamily(Model):
         words = self.word_probabilities(latents, corpus, probes.cells[:, 1])
         predictive = np.zeros(len(probes.cells))
         for j, d in enumerate(probes.cells[:, 0]):
-            own = slice(corpus.doc_ptr[d], corpus.doc_ptr[d + 1])
-            of_tokens = {name: latents[name][own] for name in ("z", *self.of_tokens)}
-            weights = self.new_sentence(latents | of_tokens, Seating(*(x[own] for x in seats)))
-            in_dish = np.tile(self.topic_parameters(latents), (weights.size, 1))
-            np.add.at(in_dish, (dish[own], z[own]), 1.0)
+            weights, in_dish = self._dishes_of(latents, corpus, seats, d)
             predictive[j] = weights @ (in_dish / in_dish.sum(axis=1, keepdims=True)) @ words[:, j]
         n_dishes = np.unique(dish_ids(seats, dish)).size / max(np.unique(seats.document).size, 1)
         n_tables = np.unique(seats.sentence * (corpus.n_tokens + 1) + dish).size
