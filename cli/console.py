@@ -12,7 +12,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -128,27 +128,47 @@ def csv_in_parts(path: Path) -> Iterator[Callable[..., None]]:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table; numbers stand to the right, text is taken literally."""
+    """Print a table; numbers stand to the right, text is taken literally.
+
+    Columns for which there is no room stand below, with the first one again.
+    """
     out.print(Text(title, "table.title"), soft_wrap=True)
-    table = Table(
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    rows = [[_cell(value) for value in row] for row in rows]
-    for position, column in enumerate(columns):
-        cells = [row[position] for row in rows]
-        numeric = all(is_number for _, is_number in cells)
-        table.add_column(
-            column.replace(" ", "\n") if numeric else column,  # as narrow as the numbers allow
-            justify="right" if numeric else "left",
-            overflow="fold",
-            min_width=_longest_word([column, *(text for text, _ in cells)]),
+    told = [[_cell(value) for value in row] for row in rows]
+    shown = [_column(name, [row[j] for row in told]) for j, name in enumerate(columns)]
+    for block in _blocks([column.min_width or 0 for column in shown]):
+        table = Table(
+            *(shown[j].copy() for j in block),
+            box=SIMPLE_HEAD,
+            show_edge=False,
+            padding=(0, 1, 0, 0),
+            pad_edge=False,
         )
-    for row in rows:
-        table.add_row(*(text for text, _ in row))
-    out.print(table, "")
+        for row in told:
+            table.add_row(*(row[j][0] for j in block))
+        out.print(table, "")
+
+
+def _column(name: str, cells: Sequence[tuple[str, bool]]) -> Column:
+    """Column of a table, no narrower than its longest word."""
+    is_numeric = all(is_number for _, is_number in cells)
+    return Column(
+        name.replace(" ", "\n") if is_numeric else name,  # as narrow as the numbers allow
+        justify="right" if is_numeric else "left",
+        overflow="fold",
+        min_width=_longest_word([name, *(text for text, _ in cells)]),
+    )
+
+
+def _blocks(widths: Sequence[int]) -> Iterator[list[int]]:
+    """Columns that stand beside each other: the first in every block, and those that there is room for."""
+    block, used = [0], widths[0]
+    for column, width in enumerate(widths[1:], 1):
+        if used + 1 + width > out.width and len(block) > 1:
+            yield block
+            block, used = [0], widths[0]
+        block.append(column)
+        used += 1 + width
+    yield block
 
 
 def _longest_word(cells: Iterable[str]) -> int:

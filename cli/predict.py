@@ -1,5 +1,6 @@
 """``bnpzoo predict``: which label or response new documents have."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,12 +55,14 @@ def predict(
     """Predict a label of new documents from their words and other labels, by a fit of a model with labels.
 
     By Bayes' rule: how probable the words are under each value of the label, averaged over the draws that the
-    fit keeps. Where the documents have the label, it is not looked at but to say how often it was hit. Or
+    fit keeps. Documents have the names of their files, or are numbered from 0 through the whole corpus file.
+    Where the documents have the label, it is not looked at but to say how often it was hit. Or
     predict a response from the words, by a fit of a model of responses, slda, shdp or medlda; there --prior
     and --particles play no part.
     """
     from ..diagnostics.heldout.labels import predict_labels
     from ..diagnostics.heldout.responses import PredictedNumbers, predict_response
+    from ..diagnostics.topics.documents import document_names
     from ..zoo.families.responses.family import RespondingFamily
     from ..zoo.inference import corpus_of, load, model_of
 
@@ -67,7 +70,9 @@ def predict(
     tree = load(fit)
     training = corpus_of(tree)
     whole = read_new_documents(tree, corpus_file, groups)
+    names = document_names(whole)
     if split is not None:
+        names = names[whole.flag(split)]
         _, whole = whole.split(split)
     documents, known = known_part(whole, training, corpus_file, coverage)
     with err.status("predicting") as status:
@@ -88,9 +93,9 @@ def predict(
                 progress=progress,
             )
     if isinstance(found, PredictedNumbers):
-        _show_numbers(found, label, known, csv, as_json)
+        _show_numbers(found, names.tolist(), label, known, csv, as_json)
         return
-    rows = _rows(found)
+    rows = _rows(found, names.tolist())
     if csv is not None:
         from pandas import DataFrame
 
@@ -126,11 +131,11 @@ def predict(
         say(f"{hit:,} of {n_known:,} are predicted as they are ({hit / n_known:.1%}).")
 
 
-def _rows(found: "PredictedLabels") -> list[dict[str, Any]]:
+def _rows(found: "PredictedLabels", names: Sequence[Any]) -> list[dict[str, Any]]:
     """Predicted and known value of each document, and the probability of each value."""
     return [
         {
-            "document": d,
+            "document": names[d],
             "predicted": found.values[best],
             "probability": float(found.probability[d, best]),
             "known": found.values[found.truth[d]] if found.truth[d] >= 0 else "",
@@ -141,12 +146,12 @@ def _rows(found: "PredictedLabels") -> list[dict[str, Any]]:
 
 
 def _show_numbers(
-    found: "PredictedNumbers", label: str, known: str, csv: "Path | None", as_json: bool
+    found: "PredictedNumbers", names: Sequence[Any], label: str, known: str, csv: "Path | None", as_json: bool
 ) -> None:
     """Show predicted numbers: their means and intervals."""
     rows = [
         {
-            "document": d,
+            "document": names[d],
             "mean": float(found.mean[d]),
             "low": float(found.low[d]),
             "high": float(found.high[d]),

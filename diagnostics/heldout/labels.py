@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
-from ...zoo.corpus.labels import Column, label_matrix
+from ...zoo.corpus.labels import Column, label_matrix, require_numbers
 from ...zoo.families.labels.family import LabelledFamily
 from ...zoo.families.labels.predictive import LabelledPredictive
 from ...zoo.families.scaling.family import ScalingFamily
@@ -23,6 +23,8 @@ MOST_VALUES = 20
 """Of a number; more are not told apart."""
 
 PRIORS = ("uniform", "empirical")
+
+TRUTH_VALUES = ("False", "True")
 
 LABELLED = (ScalingFamily, LabelledFamily, DpMrm)
 """Models whose documents have labels that say something of their topics."""
@@ -162,7 +164,7 @@ def _values(
     values = training.covariates.get(name, training.group)
     assert values is not None  # it has columns
     if values.dtype.kind == "b" and not sparse.issparse(values):
-        return ("False", "True"), np.vstack([np.zeros(len(columns)), np.eye(len(columns))[own[0]]])
+        return TRUTH_VALUES, np.vstack([np.zeros(len(columns)), np.eye(len(columns))[own[0]]])
     if categories:
         rows = np.eye(len(columns))[categories]
         for j in set(own) - set(categories):  # the same covariate as a number, which its category tells
@@ -183,16 +185,26 @@ def _truth(
     columns: tuple[Column, ...], documents: Corpus, name: str, rows: np.ndarray, label: str
 ) -> np.ndarray:
     """Value of each document; -1 where it has none of those of the fit, or several."""
-    own = [j for j, column in enumerate(columns) if column.covariate == name]
-    matrix = label_matrix(tuple(columns[j] for j in own), documents, label, documents.n_documents).toarray()
+    given, is_known = documents.covariates.get(name), np.ones(documents.n_documents, bool)
+    if isinstance(given, np.ndarray) and given.dtype.kind == "U":  # there may be gaps
+        is_known = given != "" if rows[0].any() else np.isin(given, TRUTH_VALUES)
+    documents = documents.take(np.flatnonzero(is_known))
+    own = tuple(j for j, column in enumerate(columns) if column.covariate == name)
+    its_columns = tuple(columns[j] for j in own)
+    require_numbers(its_columns, documents, label)
+    matrix = label_matrix(its_columns, documents, label, documents.n_documents).toarray()
     is_value = np.all(np.abs(matrix[:, None] - rows[None, :, own]) < 1e-9, axis=2)
-    return np.where(is_value.any(axis=1), is_value.argmax(axis=1), -1)
+    out = np.full(is_known.size, -1)
+    out[is_known] = np.where(is_value.any(axis=1), is_value.argmax(axis=1), -1)
+    return out
 
 
 def _without(columns: tuple[Column, ...], documents: Corpus, name: str, label: str) -> sparse.csr_array:
     """Labels of the documents, sparse (D, J), all but one absent as they would be."""
     others = [j for j, column in enumerate(columns) if column.covariate != name]
-    matrix = label_matrix(tuple(columns[j] for j in others), documents, label, documents.n_documents)
+    their_columns = tuple(columns[j] for j in others)
+    require_numbers(their_columns, documents, label)
+    matrix = label_matrix(their_columns, documents, label, documents.n_documents)
     place = sparse.csr_array(
         (np.ones(len(others)), (np.arange(len(others)), others)), shape=(len(others), len(columns))
     )

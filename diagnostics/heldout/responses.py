@@ -85,7 +85,8 @@ def predict_response(
     Raises
     ------
     ValueError
-        The fit is of another model, has no such response, or holds no latents.
+        The fit is of another model, has no such response, or holds no latents; or its topics differ between
+        groups that the documents do not have.
     """
     training, model = corpus_of(tree), model_of(tree)
     if not isinstance(model, RespondingFamily):
@@ -98,6 +99,7 @@ def predict_response(
     rng, found = np.random.default_rng(seed), []
     for predictive in posterior_predictives(tree, documents):
         assert isinstance(predictive, RespondingPredictive)
+        predictive.check(documents)
         predictors = predictive.predictors(documents, rng, burn_in=BURN_IN, sweeps=SWEEPS)
         if responses[r].is_number:
             found.append(predictive.draw_numbers(predictors, r, rng))

@@ -130,7 +130,7 @@ def row_of(given: Sequence[str], columns: tuple[Column, ...]) -> np.ndarray:
         numbers = [j for j in own if columns[j].is_number]
         if value in categories:
             row[categories[value]] = 1.0
-        elif categories and not numbers:
+        elif categories and not numbers and (list(categories), value) != (["True"], "False"):
             raise ValueError(f"given: {name}: expected one of {', '.join(categories)}, found {value!r}")
         for j in numbers:
             row[j] = (_number(name, value) - columns[j].mean) / columns[j].deviation

@@ -22,6 +22,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ...zoo.contract import FrozenTopics, Model
 from ...zoo.corpus import Corpus
+from ...zoo.families.labels.own_topics import OwnTopicsFamily
 from ...zoo.families.lda.seeded import Seeded
 from ...zoo.inference.results import ResultsError, corpus_of, latents_of, model_of
 from ...zoo.predictive import Proportions
@@ -118,7 +119,8 @@ def match_topics(fit: xr.DataTree | MatchedTopics) -> MatchedTopics:
     that an odd chain does not decide what topics there are; of two chains, the more probable one. Where the
     number of topics is fixed, every topic has a match. Else a topic and its match share at least half of the
     tokens of the smaller of the two. Topics with seeds are their own matches, and keep the numbers that the
-    model gives them; the others have those that are left, the largest first.
+    model gives them; the others have those that are left, the largest first. Where labels have topics of
+    their own, a topic and its match belong to the same label.
 
     Parameters
     ----------
@@ -133,8 +135,10 @@ def match_topics(fit: xr.DataTree | MatchedTopics) -> MatchedTopics:
     if isinstance(fit, MatchedTopics):
         return fit
     model, corpus = model_of(fit), corpus_of(fit)
+    label = model.label_of_topic(model.n_alphas(corpus)) if isinstance(model, OwnTopicsFamily) else None
     drawn = [
-        (chain, _Partition(latents["z"], model.n_topics_of(latents))) for chain, _, latents in latents_of(fit)
+        (chain, _Partition(latents["z"], model.n_topics_of(latents), label))
+        for chain, _, latents in latents_of(fit)
     ]
     if not drawn:
         raise ResultsError(
@@ -167,16 +171,19 @@ def _named_topics(model: Model) -> list[int]:
 
 
 class _Partition:
-    """Tokens of one draw by topic."""
+    """Tokens of one draw by topic; topics may belong to labels, which are the same in all draws."""
 
-    def __init__(self, z: np.ndarray, n_topics: int):
-        self.z, self.n_topics = z, n_topics
+    def __init__(self, z: np.ndarray, n_topics: int, label: np.ndarray | None = None):
+        self.z, self.n_topics, self.label = z, n_topics, label
         self.sizes = np.bincount(z, minlength=n_topics)
 
     def shared_with(self, other: "_Partition") -> np.ndarray:
-        """Tokens in topic k here and in topic l there, int (K, L)."""
+        """Tokens in topic k here and in topic l there, int (K, L); less than none where labels differ."""
         cells = self.z * other.n_topics + other.z
-        return np.bincount(cells, minlength=self.n_topics * other.n_topics).reshape(self.n_topics, -1)
+        shared = np.bincount(cells, minlength=self.n_topics * other.n_topics).reshape(self.n_topics, -1)
+        if self.label is not None:
+            shared[self.label[:, None] != other.label] = -self.z.size - 1
+        return shared
 
     def agreement(self, other: "_Partition") -> int:
         """Tokens that stay in their topic when topics are matched."""

@@ -20,6 +20,12 @@ from .state import (
 GHOST_MOVES = 4
 """Births and deaths a sweep."""
 
+STEEP = 8.0
+"""Slope of a stick's log density at epsilon, times epsilon, from which the tangent there is the envelope.
+
+Other proposals are rejected ever more often then, and practically always in hundreds of tasks.
+"""
+
 
 @kernel
 def log_mask_odds(lengths, c, rest, rate, shape, weight):
@@ -136,21 +142,43 @@ def birth_and_death(rng, state):
 
 
 @kernel
+def draw_stick(rng, n_on, n_tasks, epsilon):
+    """Draw the stick of a topic that `n_on` tasks have on: Beta(s, C - s + 1) cut off at epsilon."""
+    n_off = n_tasks - n_on
+    slope = 0.0  # of the log density, at epsilon
+    if epsilon < 1.0:
+        slope = (n_on - 1.0) / epsilon - n_off / (1.0 - epsilon)
+    if slope * epsilon > STEEP:
+        return draw_steep_stick(rng, n_on, n_off, epsilon, slope)
+    while True:
+        # Two rejection samplers in turn: one is good for small epsilon, the other for large.
+        stick = epsilon * math.exp(-rng.standard_exponential() / n_on)
+        if rng.random() < (1.0 - stick) ** n_off:
+            return stick
+        stick = math.exp(log_beta_variate(rng, n_on, n_off + 1.0)[0])
+        if stick < epsilon:
+            return stick
+
+
+@kernel
+def draw_steep_stick(rng, n_on, n_off, epsilon, slope):
+    """See `draw_stick`; the log density is concave, so that its tangent at epsilon is above it."""
+    while True:
+        below = rng.standard_exponential() / slope
+        if below < epsilon:
+            log_accept = (n_on - 1.0) * math.log1p(-below / epsilon) + slope * below
+            log_accept += n_off * math.log1p(below / (1.0 - epsilon))
+            if log_accept > -rng.standard_exponential():
+                return epsilon - below
+
+
+@kernel
 def draw_sticks(rng, state):
-    """Draw the stick of every represented topic given its masks: Beta(s, C - s + 1) cut off at epsilon."""
-    masks, epsilon = state.masks, state.prior.epsilon
-    n_tasks = masks.weight.shape[0]
+    """Draw the stick of every represented topic given its masks."""
+    masks = state.masks
     for k in range(state.topics.n_topics[0]):
-        s = float(masks.n_on[k])
-        while s > 0.0:
-            # Two rejection samplers in turn: one is good for small epsilon, the other for large.
-            stick = epsilon * math.exp(-rng.standard_exponential() / s)
-            if rng.random() < (1.0 - stick) ** (n_tasks - s):
-                break
-            stick = math.exp(log_beta_variate(rng, s, n_tasks - s + 1.0)[0])
-            if stick < epsilon:
-                break
-        masks.stick[k] = stick if s > 0.0 else 0.0
+        n_on, n_tasks = float(masks.n_on[k]), float(masks.weight.shape[0])
+        masks.stick[k] = draw_stick(rng, n_on, n_tasks, state.prior.epsilon) if n_on > 0.0 else 0.0
 
 
 @kernel

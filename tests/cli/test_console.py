@@ -41,3 +41,17 @@ def test_a_word_that_is_longer_than_the_terminal(printed):
     lines = printed("Topics", ["topic", "words"], [[1, "a " * 60 + "x" * 300]])
     assert max(map(len, lines)) <= 80
     assert sum(line.count("x") for line in lines) == 300
+
+
+def test_columns_without_room_stand_below(printed):
+    names = [f"category-{c:02}" for c in range(12)]
+    lines = printed(
+        "Confusion", ["label", *names], [[name, *range(r, r + 12)] for r, name in enumerate(names)]
+    )
+    assert max(map(len, lines)) <= 80
+    words = [line.split() for line in lines]
+    headers = [row for row in words if row and row[0] == "label"]
+    assert len(headers) > 1
+    assert [name for header in headers for name in header[1:]] == names
+    last = [row[1:] for row in words if row and row[0] == names[-1]]
+    assert [int(cell) for row in last for cell in row] == list(range(11, 23))

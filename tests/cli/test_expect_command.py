@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bnpzoo import Corpus
-from bnpzoo.diagnostics.topics.expected import TopicsUnderLabels, map_of, topics_under_labels
+from bnpzoo.diagnostics.topics.expected import TopicsUnderLabels, map_of, row_of, topics_under_labels
+from bnpzoo.zoo.corpus.labels import Column
 from bnpzoo.zoo.inference import sample, save
 from bnpzoo.zoo.models import get
 from samplers import AS_PLAIN_PYTHON
@@ -62,6 +63,14 @@ def test_chosen_labels_are_taken_together(run, told):
     rows = json.loads(run(*command, "--json").stdout)
     shares = {row["words"].split()[0]: row["share"] for row in rows if row["label"] != "no label"}
     assert max(shares, key=lambda word: shares[word]) in {"cow", "dog"}
+
+
+def test_false_is_a_label_that_can_be_given():
+    columns = (Column("good", "True"), Column("kind", "insects"), Column("kind", "mammals"))
+    assert row_of(["good=True", "kind=insects"], columns).tolist() == [1.0, 1.0, 0.0]
+    assert row_of(["good=False", "kind=insects"], columns).tolist() == [0.0, 1.0, 0.0]
+    with pytest.raises(ValueError, match="given: kind: expected one of insects, mammals, found 'False'"):
+        row_of(["kind=False"], columns)
 
 
 def test_shares_are_those_of_the_integral(told):

@@ -1,12 +1,13 @@
 """``bnpzoo predict`` on documents whose words tell their label."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from bnpzoo import Corpus
-from bnpzoo.zoo.formats import write_corpus
+from bnpzoo.zoo.formats import TextOptions, read_corpus, write_corpus
 from bnpzoo.zoo.inference import sample, save
 from bnpzoo.zoo.models import get
 from samplers import AS_PLAIN_PYTHON
@@ -60,6 +61,61 @@ def test_all_models_with_labels_predict(run, told, name):
     result = run("predict", told[0].with_name(f"{name}.nc"), told[1], "--label", "kind")
     assert result.exit_code == 0, result.output
     assert "24 of 24 are predicted as they are (100.0%)" in result.stdout
+
+
+def test_documents_are_numbered_as_in_their_file(run, told, tmp_path):
+    corpus = read_corpus(told[1])
+    some = replace(corpus, covariates=dict(corpus.covariates) | {"is_test": np.arange(24) % 8 == 3})
+    write_corpus(some, tmp_path / "some.npz")
+    arguments = (told[0], tmp_path / "some.npz", "--label", "kind", "--split", "is_test", "--json")
+    found = json.loads(run("predict", *arguments).stdout)
+    assert [row["document"] for row in found["documents"]] == [3, 11, 19]
+    files = np.array([f"{d}.txt" for d in range(24)])
+    write_corpus(replace(some, covariates=dict(some.covariates) | {"file": files}), tmp_path / "some.npz")
+    found = json.loads(run("predict", *arguments).stdout)
+    assert [row["document"] for row in found["documents"]] == ["3.txt", "11.txt", "19.txt"]
+
+
+@pytest.mark.parametrize("spelling", ["true", "True"])
+def test_a_gap_among_truth_values_is_not_false(run, tmp_path, spelling):
+    lines = [f"{'a b' if d % 2 else 'c d'},{spelling if d % 2 else 'false'}" for d in range(12)]
+    (tmp_path / "a.csv").write_text("\n".join(["text,good", *lines]) + "\n")
+    corpus = read_corpus(tmp_path / "a.csv", options=TextOptions(token_pattern=r"\w", min_df=1, max_df=1.0))
+    model = get("dmr", n_topics=2, precision=0.1, eta=0.1, labels="good")
+    save(sample(model, corpus, chains=1, tune=4, draws=2, keep=2), tmp_path / "fit.nc")
+    write_corpus(corpus, tmp_path / "whole.npz")
+    (tmp_path / "gap.csv").write_text("\n".join(["text,good", "a b,", *lines[1:]]) + "\n")
+    gap = read_corpus(tmp_path / "gap.csv", options=TextOptions(token_pattern=r"\w", min_df=1, max_df=1.0))
+    write_corpus(gap, tmp_path / "gap.npz")
+    found = [
+        json.loads(
+            run("predict", tmp_path / "fit.nc", tmp_path / f"{name}.npz", "--label", "good", "--json").stdout
+        )
+        for name in ("whole", "gap")
+    ]
+    known = [[row["known"] for row in table["documents"]] for table in found]
+    assert known[0] == ["False", "True"] * 6
+    assert known[1] == ["", *known[0][1:]]
+
+
+def test_a_gap_in_a_number_is_one_line_where_it_is_a_label_and_unknown_where_it_is_predicted(run, tmp_path):
+    corpus = Corpus(
+        np.arange(24) % 4, np.arange(0, 25, 2), n_words=4, covariates={"size": np.arange(12) % 3 + 0.5}
+    )
+    model = get("dmr", n_topics=2, precision=0.1, eta=0.1)
+    save(sample(model, corpus, chains=1, tune=4, draws=2, keep=2), tmp_path / "fit.nc")
+    told = np.array(["", *map(str, np.arange(1, 12) % 3 + 0.5)])
+    write_corpus(replace(corpus, covariates={"size": told}), tmp_path / "gap.npz")
+    result = run("evaluate", tmp_path / "fit.nc", tmp_path / "gap.npz")
+    assert result.exit_code == 2
+    assert "labels: expected numbers in 'size', found '' in document 0" in result.stderr
+    found = json.loads(
+        run("predict", tmp_path / "fit.nc", tmp_path / "gap.npz", "--label", "size", "--json").stdout
+    )
+    assert [row["known"] for row in found["documents"]] == [
+        "",
+        *(f"{x:g}" for x in np.arange(1, 12) % 3 + 0.5),
+    ]
 
 
 def test_what_cannot_be_predicted_is_one_line(run, told, fit_file, corpus_file):

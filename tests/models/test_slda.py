@@ -13,6 +13,7 @@ from bnpzoo.kernels.responses import regression
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.families.responses import marginal
+from bnpzoo.zoo.families.responses.predictive import RespondingPredictive
 from bnpzoo.zoo.families.responses.responses import (
     Response,
     response_matrix,
@@ -21,6 +22,7 @@ from bnpzoo.zoo.families.responses.responses import (
 )
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.models.slda import Slda
+from bnpzoo.zoo.predictive import FrozenTopics
 from responses import OF_RATED, PRECISIONS, RATED, log_density_of_rated, run, two_kinds
 from samplers import as_plain_python, on_rung, rung_that_sees
 from scipy import integrate, sparse, stats
@@ -90,6 +92,18 @@ def test_the_oracle_of_a_number_that_no_document_has():
     z = np.array([0, 1, 1, 0, 1, 1, 0])
     hyper = latents_of(z, model, corpus, np.random.default_rng(0))
     assert model.log_marginal(z, corpus, hyper) == pytest.approx(lda.log_marginal(z, corpus, hyper))
+
+
+def test_documents_are_predicted_by_the_topics_of_their_group():
+    """What is the first topic's word in one group is the second's in the other."""
+    words = np.array([[[0.99, 0.01], [0.01, 0.99]], [[0.01, 0.99], [0.99, 0.01]]])
+    topics = FrozenTopics(words, np.array([[0.1, 0.1], [1e-9, 0.1]]))  # where the first is not to be had
+    predictive = RespondingPredictive(
+        topics, (Response("rating"),), np.zeros(1), np.array([[-1.0, 1.0]]), np.ones(1)
+    )
+    documents = Corpus([0, 0, 0, 1, 1, 1, 0, 0, 0], [0, 3, 6, 9], n_words=2, group=[0, 0, 1])
+    drawn = predictive.predictors(documents, np.random.default_rng(0), burn_in=5, sweeps=20)
+    assert drawn.mean(axis=(1, 2)) == pytest.approx([-1.0, 1.0, 1.0], abs=0.05)
 
 
 @pytest.mark.parametrize(("model_id", "name"), [("slda", "rating"), ("slda", "kind"), ("medlda", "kind")])

@@ -1,5 +1,6 @@
 """Corpora from plain text."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -180,7 +181,7 @@ def test_options_drop_what_is_no_help_to_read_topics(tmp_path):
     found = dropped(texts, options.vectorizer(), corpus.vocabulary)
     assert found == Dropped(12, 7, stop_tokens=6, stop_words=3, other_tokens=2, other_words=2)
     assert str(found).startswith("kept 4 of 12 tokens; dropped 3 stop words (6 tokens) and 2 words that are")
-    everything = TextOptions(stop_words=("dogs",), min_df=1, token_pattern=r"\w+")
+    everything = TextOptions(stop_words=("Dogs",), min_df=1, token_pattern=r"\w+")
     assert decode(read_corpus(path, options=everything))[2] == ["the", "cats", "b52"]
 
 
@@ -214,6 +215,8 @@ def test_other_columns_delimiters_and_encodings(tmp_path):
         (["12345678901234567890", "12345678901234567891"], ["12345678901234567890", "12345678901234567891"]),
         (["1", ""], ["1", ""]),
         (["True", "false"], [True, False]),
+        (["true", "", "false"], ["True", "", "False"]),
+        (["true", "yes", ""], ["true", "yes", ""]),
     ],
 )
 def test_cells_are_numbers_only_where_they_come_out_as_they_were(tmp_path, cells, expected):
@@ -244,7 +247,18 @@ def test_json_lines(tmp_path):
     assert {name: values.tolist() for name, values in corpus.covariates.items()} == {
         "year": [1999, 2001],
         "is_test": [True, False],
+        "more": ["", "1"],
     }
+
+
+def test_json_lines_have_gaps_as_csv_has(tmp_path):
+    rows = [{"text": "a dog", "rating": 1.5, "good": True}, {"text": "a cat", "rating": None}, {"text": "x"}]
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "a.csv").write_text("text,rating,good\na dog,1.5,True\na cat,,\nx,,\n")
+    found, expected = (read_corpus(tmp_path / name).covariates for name in ("a.jsonl", "a.csv"))
+    assert found.keys() == expected.keys() == {"rating", "good"}
+    for name, values in found.items():
+        assert values.tolist() == expected[name].tolist()
 
 
 @pytest.mark.parametrize(
@@ -254,7 +268,12 @@ def test_json_lines(tmp_path):
         ('["text"]', "line 1: expected an object of JSON"),
         ('{"text": 3}', "line 1: text: expected text, found 3"),
         ('{"body": "a"}', "every line: expected a column 'text', found body"),
-        ('{"text": "a"}\n{"body": "a"}', "every line: expected a column 'text', found nothing"),
+        ('{"text": "a"}\n{"body": "a"}', "every line: expected a column 'text', found body"),
+        (
+            '{"text": "a", "group": "x"}\n{"text": "b", "group": null}',
+            "group: expected that of every document",
+        ),
+        ('{"text": "a", "group": "x"}\n{"text": "b"}', "group: .*, found none of document 2"),
         ("[" * 100_000, "line 1: expected JSON"),
     ],
 )

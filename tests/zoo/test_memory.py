@@ -155,3 +155,9 @@ def test_associations_of_more_words_than_there_are(make):
     matrix = sparse.dia_array((np.ones((1, 3)), [0]), shape=(2**31, 2**31))
     with pytest.raises(TooLarge, match=r"associations of 2,147,483,648 words.*: would take"):
         make(matrix)
+
+
+def test_topics_that_open_have_room_for_a_long_document():
+    corpus = Corpus(np.arange(3_000) % 50, [0, 2_990, 3_000], n_words=50)
+    needed = models.get("hdp", topics="belief-network").memory_of_chain(corpus)
+    assert needed["words of topics"] >= 8 * 50 * 2_990

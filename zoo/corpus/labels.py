@@ -196,6 +196,19 @@ def label_matrix(columns: tuple[Column, ...], corpus: Labelled, model: str, n_do
     return out
 
 
+def require_numbers(columns: tuple[Column, ...], corpus: Labelled, model: str) -> None:
+    """Raise CorpusError for a document that has text, or nothing, where a column is a number."""
+    for name in dict.fromkeys(column.covariate for column in columns if column.is_number):
+        values = _values(corpus, name, model)
+        for d, cell in enumerate(values if values.dtype.kind == "U" else ()):
+            try:
+                float(cell)
+            except ValueError:
+                raise CorpusError(
+                    f"{model}: labels: expected numbers in {name!r}, found {str(cell)!r} in document {d}"
+                ) from None
+
+
 def _cells(corpus: Labelled, name: str, first: Column, model: str) -> Iterator[tuple[int, str, float]]:
     """Document, category and value of each label that a covariate gives."""
     values = _values(corpus, name, model)

@@ -129,7 +129,10 @@ class TwoSidedModel(CollapsedTopicModel):
 
     @override
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
-        n_topics = 1 if self.opens_topics else self.most_topics(Design.of(corpus))
+        if self.opens_topics:  # there is room for a new topic at each token of a document
+            n_topics = 1 + int(corpus.doc_lengths.max(initial=0))
+        else:
+            n_topics = self.most_topics(Design.of(corpus))
         of_topics = self.topics.memory_of_chain(corpus, n_topics, variant)
         return super().memory_of_chain(corpus, variant) | of_topics
 

@@ -71,7 +71,9 @@ class TextOptions:
 
         names = ("min_df", "max_df", "max_features", "token_pattern")
         options: dict[str, Any] = {name: getattr(self, name) for name in names}
-        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        stop_words: Any = self.stop_words
+        if isinstance(stop_words, tuple):
+            stop_words = [word.lower() for word in stop_words]  # as the texts are
         return CountVectorizer(stop_words=stop_words, **options)
 
     def of_new_documents(self) -> "TextOptions":
@@ -182,8 +184,9 @@ def read_csv(path: Path, options: TextOptions) -> Documents:
 def read_json_lines(path: Path, options: TextOptions) -> Documents:
     """Read JSON lines: an object a document, with its text, perhaps ``group``.
 
-    Other keys that every line has, with text, numbers or truth values, are covariates. The text may be a list
-    of sentences, in all lines or in none.
+    Other keys with text, numbers or truth values are covariates; where a line has null, or not the key, there
+    is an empty cell. Those that hold a list or an object in any line are left out. The text may be a list of
+    sentences, in all lines or in none.
     """
     rows: list[dict[str, Any]] = []
     column, are_lists, have_text = options.column, None, True
@@ -198,11 +201,16 @@ def read_json_lines(path: Path, options: TextOptions) -> Documents:
             have_text = have_text and column in row
             yield Document(row.pop(column, ""), f"document {len(rows) + 1}", is_list)
             rows.append(row)
-    first_row = rows[0] if rows else {}
-    plain = [key for key in first_row if all(isinstance(row.get(key), str | int | float) for row in rows)]
+    keys = dict.fromkeys(key for row in rows for key in row)
+    plain = [key for key in keys if not any(isinstance(row.get(key), list | dict) for row in rows)]
     if not have_text:
         raise _no_column("every line", column, plain)
-    return _fields_of({key: [str(row[key]) for row in rows] for key in plain})
+    cells = {key: ["" if row.get(key) is None else str(row[key]) for row in rows] for key in plain}
+    if "" in cells.get("group", ()):
+        raise CorpusError(
+            f"group: expected that of every document, found none of document {cells['group'].index('') + 1}"
+        )
+    return _fields_of(cells)
 
 
 def _row_of_json(line: str, number: int, column: str) -> tuple[dict[str, Any], bool]:
@@ -270,10 +278,14 @@ DIGITS = re.compile(r"[+-]?[0-9]+")
 def typed(cells: list[str]) -> np.ndarray:
     """Truth values, whole numbers or numbers where all cells are such, else text.
 
-    Digits that would not come out as they were written, as 007, or more than 64 bits hold, are names.
+    Digits that would not come out as they were written, as 007, or more than 64 bits hold, are names. Truth
+    values with gaps are text, in Python's spelling.
     """
-    if {cell.lower() for cell in cells} <= {"true", "false"}:
+    known = {cell.lower() for cell in cells}
+    if known <= {"true", "false"}:
         return np.array([cell.lower() == "true" for cell in cells])
+    if {""} < known <= {"true", "false", ""}:
+        return np.array([cell.capitalize() for cell in cells])
     told = [cell.strip() for cell in cells]
     digits = [cell for cell in told if DIGITS.fullmatch(cell)]
     text = "".join(told)

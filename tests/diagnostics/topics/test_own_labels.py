@@ -1,5 +1,7 @@
 """The labels of topics whose numbers are by size, not by label."""
 
+from dataclasses import replace
+
 import numpy as np
 from bnpzoo import Corpus, get
 from bnpzoo.diagnostics.topics import match_topics, topics
@@ -17,14 +19,14 @@ CORPUS = Corpus(
 )
 
 
-def fit_of(model_id, z, **options):
+def fit_of(model_id, z, corpus=CORPUS, **options):
     """Fit whose kept draws are given, ``z`` (draws, N), in one chain."""
-    model, probes = get(model_id, alpha=0.5, eta=0.1, **options), Probes.of(CORPUS)
-    alpha = np.full(model.n_alphas(CORPUS), 0.5)
+    model, probes = get(model_id, alpha=0.5, eta=0.1, **options), Probes.of(corpus)
+    alpha = np.full(model.n_alphas(corpus), 0.5)
     latents = [{"z": np.array(own), "alpha": alpha, "eta": np.array(0.1)} for own in z]
-    quantities = [model.quantities(own, CORPUS, probes) for own in latents]
+    quantities = [model.quantities(own, corpus, probes) for own in latents]
     record = Record(quantities, [0.0] * len(z), list(enumerate(latents)))
-    return assemble(model, CORPUS, probes, [record], {}, {"backend": "kernel", "variant": "sparse"})
+    return assemble(model, corpus, probes, [record], {}, {"backend": "kernel", "variant": "sparse"})
 
 
 def test_a_topic_has_the_label_that_it_is_of():
@@ -38,6 +40,18 @@ def test_labels_of_several_topics_and_topics_of_all_documents():
     options = {"topics_per_label": 2, "common": 1}
     found = own_labels(match_topics(fit_of("partially_labeled_lda", [z, z], **options)))
     assert found[:4] == [COMMON, "section: arts", "section: arts", "section: sport"]
+
+
+def test_a_topic_is_matched_with_those_of_its_label():
+    """Though another label, which the same documents have, holds the same tokens in another draw."""
+    corpus = replace(
+        CORPUS,
+        covariates=dict(CORPUS.covariates) | {"page": np.array([0, 0, 1])},
+        covariate_names=dict(CORPUS.covariate_names) | {"page": ["left", "right"]},
+    )
+    matched = match_topics(fit_of("labeled_lda", [[0] * 4 + [1] * 5, [2] * 4 + [3] * 5], corpus))
+    assert sorted(own_labels(matched)) == ["page: left", "page: right", "section: arts", "section: sport"]
+    assert np.array_equal(*matched.labels)
 
 
 def test_other_topics_are_of_no_label():

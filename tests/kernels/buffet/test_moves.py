@@ -9,6 +9,9 @@ from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_roo
 from bnpzoo.kernels.buffet import masks, published, sweeps, weights
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
+from scipy import stats
+
+FALSE_ALARM_RATE = 1e-5
 
 MODEL = get("sparse_transfer", alpha=1.5, epsilon=0.6, eta=0.3, a1=2.0, a2=0.5)
 CORPUS = Corpus([0, 1, 2, 1, 1, 0, 2], [0, 4, 5, 7], n_words=3, group=[0, 0, 1])
@@ -44,6 +47,30 @@ def test_shapes_that_stay_are_noticed():
     change = Change("buffet/weights.py", "    update_shapes(rng, state)\n", "")
     before, after = shapes_before_and_after(change)
     assert set(before) & set(after)
+
+
+def stick_p_value(n_on, n_tasks, epsilon, *changes):
+    """P-value of Kolmogorov and Smirnov of draws of a stick against a Beta law that is cut off."""
+    draw_stick = load_room(*changes, PLAIN_PYTHON)(masks).draw_stick
+    rng, law = np.random.default_rng(0), stats.beta(n_on, n_tasks - n_on + 1)
+    drawn = [draw_stick(rng, float(n_on), float(n_tasks), epsilon) for _ in range(3000)]
+    return stats.kstest(drawn, lambda x: np.exp(law.logcdf(x) - law.logcdf(epsilon))).pvalue
+
+
+@pytest.mark.parametrize(
+    ("n_on", "n_tasks", "epsilon"),
+    [(2, 3, 0.5), (1, 50, 0.01), (5, 5, 1.0), (3, 4, 1.0), (58, 100, 0.5), (150, 200, 0.5), (20, 60, 0.1)],
+)
+def test_sticks_have_their_law_in_few_tasks_and_in_many(n_on, n_tasks, epsilon):
+    """Of 200 tasks, 150 of which have a topic on, other samplers need 1e12 proposals a stick."""
+    assert stick_p_value(n_on, n_tasks, epsilon) > FALSE_ALARM_RATE
+
+
+@pytest.mark.parametrize("forgotten", [" + slope * below", "            log_accept += n_off"])
+def test_a_wrong_envelope_of_sticks_is_noticed(forgotten):
+    put = "            log_accept += 0.0 * n_off" if "n_off" in forgotten else ""
+    change = Change("buffet/masks.py", forgotten, put)
+    assert stick_p_value(70, 100, 0.5, change) < FALSE_ALARM_RATE
 
 
 def prior_odds(mask_of_empty, *changes):

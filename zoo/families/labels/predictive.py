@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from ....kernels.labels import authors
 from ...corpus import Corpus
-from ...corpus.labels import Column, distinct_rows, label_matrix
+from ...corpus.labels import Column, distinct_rows, label_matrix, require_numbers
 from ...predictive import FrozenTopics, Predictive
 from ...toolbox.draws import draw_dirichlet
 
@@ -45,6 +45,7 @@ class LabelledPredictive(Predictive):
 
     def labels_of(self, documents: Corpus) -> Any:
         """Labels of the documents, sparse float (D, J)."""
+        require_numbers(self.columns, documents, self.label)
         return label_matrix(self.columns, documents, self.label, documents.n_documents)
 
     @override

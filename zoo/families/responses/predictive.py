@@ -92,14 +92,14 @@ class RespondingPredictive(Predictive):
         self, documents: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int
     ) -> np.ndarray:
         """Linear predictors after each of some Gibbs sweeps over new documents, float (D, sweeps, P)."""
-        word_topics = np.ascontiguousarray(self.topics.words_of(0).T)
+        topics_of = [np.ascontiguousarray(self.topics.words_of(g).T) for g in range(len(self.topics.prior))]
         out = np.empty((documents.n_documents, sweeps, self.intercept.size))
-        for d in range(documents.n_documents):
+        for d, g in enumerate(self.topics.rows_of(documents)):
             words = documents.words[documents.doc_ptr[d] : documents.doc_ptr[d + 1]]
-            counts = self.topics.draw_counts(words, 0, word_topics, rng, burn_in=burn_in, sweeps=sweeps)
+            counts = self.topics.draw_counts(words, g, topics_of[g], rng, burn_in=burn_in, sweeps=sweeps)
             effects = counts[:, : self.coefficient.shape[1]] @ self.coefficient.T
             if self.unseen is not None:
-                effects += self.unseen.draw_effects(counts[:, -1], self.topics.prior[0, -1], rng)
+                effects += self.unseen.draw_effects(counts[:, -1], self.topics.prior[g, -1], rng)
             out[d] = self.intercept + effects / max(1, words.size)
         return out
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....kernels.scaling import predict
 from ...corpus import Corpus
-from ...corpus.labels import Column, distinct_rows, label_matrix
+from ...corpus.labels import Column, distinct_rows, label_matrix, require_numbers
 from ...predictive import FrozenTopics, Predictive
 
 
@@ -40,6 +40,7 @@ class ScaledPredictive(Predictive):
 
     def labels_of(self, documents: Corpus) -> Any:
         """Labels of the documents, sparse float (D, J)."""
+        require_numbers(self.columns, documents, self.label)
         return label_matrix(self.columns, documents, self.label, documents.n_documents)
 
     @override
