@@ -47,8 +47,8 @@ class Row:
     verdict : {"agree", "constant", "inconclusive", "disagree"}
         ``disagree``: some difference exceeds the threshold, or a draw is not finite. ``constant``: all draws
         of all fits are one and the same number, and there are several. ``inconclusive``: the chains mix too
-        badly to tell, or a fit has fewer draws than 100, of which no difference says anything. ``agree``:
-        none of these.
+        badly to tell, or a fit has fewer draws than 100, or fewer effective ones, of which no difference says
+        anything. ``agree``: none of these.
     """
 
     quantity: str
@@ -172,7 +172,8 @@ class Comparison:
                 f"the chains mix too badly (R-hat above {RHAT_LIMIT:g}, or fewer than {ESS_LIMIT:g} "
                 f"effective draws).{'' if self.approximations else ' Draw longer chains.'}"
             )
-        worst = max(moving, key=lambda row: row.largest_difference)
+        telling = [row for row in moving if row.verdict == self.verdict]
+        worst = max(telling, key=lambda row: row.largest_difference)
         if self.verdict == "disagree":
             broken = sum(not np.isfinite(list(row.mean.values())).all() for row in moving)
             if broken:
@@ -300,15 +301,15 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
         for a, b in itertools.combinations(draws, 2)
     }
     rhat = np.nan if constant or not finite else rhat_of(draws.values())
-    mixed = rhat <= RHAT_LIMIT and not any(e < ESS_LIMIT for e in ess.values())
-    enough = all(x.size >= ESS_LIMIT for x in draws.values())
+    # below this, errors of means are not to be trusted, and so neither are differences in their units
+    enough = all(x.size >= ESS_LIMIT for x in draws.values()) and not any(e < ESS_LIMIT for e in ess.values())
     verdict: Verdict
     if constant and all(x.shape[1] > 1 for x in draws.values()):
         verdict = "constant"
     elif not finite or (enough and any(abs(d) > threshold for d in difference.values())):
         verdict = "disagree"
     else:
-        verdict = "agree" if enough and mixed else "inconclusive"
+        verdict = "agree" if enough and rhat <= RHAT_LIMIT else "inconclusive"
     per_second = {label: _ratio(e, seconds[label]) for label, e in ess.items()}
     return Row(name, mean, mcse, ess, per_second, difference, rhat, verdict)
 

@@ -1,4 +1,5 @@
 import json
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def test_too_few_draws_tell_nothing():
         assert "Not enough evidence" in compare(fits).headline()
         stuck = {name: fit({"x": np.full((chains, draws), float(name == "b"))}) for name in "ab"}
         assert compare(stuck).verdict == "inconclusive"
-    enough = {name: fit({"x": normal(5.0 * (name == "b"), 4, 25, seed=3)}) for name in "ab"}
+    enough = {name: fit({"x": normal(5.0 * (name == "b"), 4, 50, seed=3)}) for name in "ab"}
     assert compare(enough).verdict == "disagree"
     swinging = 0.2 * normal(0.0, 4, 24, seed=4) + np.tile(
         [-1.0, 1.0], 12
@@ -131,6 +132,30 @@ def test_chains_that_do_not_mix_are_inconclusive():
         alone = compare({"a": fit({"x": bad})})
         assert alone.verdict == "inconclusive"
         assert "Not enough evidence" in alone.headline()
+
+
+def slow(rho, n, seed):
+    """One chain of an autoregression whose law is standard normal."""
+    steps = np.sqrt(1.0 - rho**2) * normal(chains=1, draws=n, seed=seed)[0]
+    steps[0] /= np.sqrt(1.0 - rho**2)
+    return np.array(list(accumulate(steps, lambda x, step: rho * x + step)))[None]
+
+
+def test_slow_chains_of_one_law_do_not_disagree():
+    """Their errors are told too small, so that a third of such pairs are more than four of them apart."""
+    pairs = [[slow(0.999, 500, seed) for seed in (2 * n, 2 * n + 1)] for n in range(25)]
+    found = [compare({"a": fit({"x": a}), "b": fit({"x": b})}) for a, b in pairs]
+    assert max(row(one, "x").largest_difference for one in found) > 4.0
+    assert {one.verdict for one in found} == {"inconclusive"}
+
+
+def test_the_largest_difference_that_is_told_is_one_that_tells_something():
+    fits = {
+        name: fit({"x": normal(shift, chains=1, draws=500), "y": slow(0.999, 500, 7) + 9.0 * shift})
+        for name, shift in (("a", 0.0), ("b", 1.0))
+    }
+    assert compare(fits).verdict == "disagree"
+    assert compare(fits).headline().split("largest difference")[1].split(".")[1].endswith("in x")
 
 
 def test_a_disagreement_does_not_hide_chains_that_do_not_mix():
