@@ -1,10 +1,13 @@
 """``bnpzoo validate --blind``: mutants that nobody chose."""
 
+import hashlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .console import ExitCode, one_bar, print_json, print_table, resumable, say
+import typer
+
+from .console import ExitCode, err, one_bar, print_json, print_table, resumable, say
 
 if TYPE_CHECKING:
     from ..diagnostics.laboratory.blind.audit import Audit
@@ -14,15 +17,19 @@ def validate_blindly(
     name: str, topics: str, options: str, n: int, seed: int, jobs: int | None, out: Path, as_json: bool
 ) -> tuple[ExitCode, dict[str, Any]]:
     """Audit a model, or a sampler that is ``FILE:NAME``; return and, unless as JSON, print what was found."""
-    from ..diagnostics.laboratory.blind.audit import audit
+    from ..diagnostics.laboratory.blind.audit import RejectedError, audit
     from ..diagnostics.laboratory.blind.targets import OwnSampler, PackageModel
     from ..diagnostics.reports.blind import summary_of, told_of, write_blind_report
 
     own = ":" in name
     target = OwnSampler(name) if own else PackageModel(name, topics, options)
-    with resumable(out), one_bar("the right program first") as move:
-        found = audit(target, n, seed, out / "blind", jobs, lambda what, *told: move(*told, what))
-    stem = Path(name.rpartition(":")[0]).stem if own else ".".join(filter(None, (name, topics)))
+    try:
+        with resumable(out), one_bar("the right program first") as move:
+            found = audit(target, n, seed, out / "blind", jobs, lambda what, *told: move(*told, what))
+    except RejectedError as rejected:
+        say(str(rejected), "red", err)
+        raise typer.Exit(ExitCode.DISAGREEMENT) from None
+    stem = _stem(name) if own else ".".join(filter(None, (name, topics)))
     if not own:
         found.save(out / "blind" / f"{stem}.audit")
     page = out / f"{stem}.blind.html"
@@ -35,6 +42,13 @@ def validate_blindly(
         say(f"Report: {page}")
     code = ExitCode.DISAGREEMENT if found.of("survived") else ExitCode.OK
     return code, _plain(found) | {"report": page}
+
+
+def _stem(target: str) -> str:
+    """Begin the name of the report on a sampler, which is no model's, and no other file's of this name."""
+    file, _, name = target.rpartition(":")
+    folder = hashlib.sha256(str(Path(file).resolve().parent).encode()).hexdigest()[:8]
+    return f"{Path(file).stem}.{name}.{folder}"
 
 
 def validate_all_blindly(n: int, seed: int, jobs: int | None, out: Path, as_json: bool) -> ExitCode:
@@ -59,5 +73,6 @@ def _plain(found: "Audit") -> dict[str, Any]:
         "interval": found.interval,
         "killers": found.killers,
         "left_out": found.left_out,
+        "untried": [mutation._asdict() for mutation in found.untried],
         "mutants": [asdict(outcome) | {"mutation": outcome.mutation._asdict()} for outcome in found.outcomes],
     }

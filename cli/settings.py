@@ -101,6 +101,8 @@ def make_model(
     if topics not in (None, "seeded"):
         raise ValueError(f"--seeds: expected topics of the kind seeded, found --topics {topics}")
     arguments = _arguments(name, settings, "seeded")
+    if "seeds" in arguments:
+        raise ValueError("--set seeds: expected no such setting, as --seeds says them")
     return models.get(name, topics="seeded", **arguments, seeds=read_seeds(seeds))
 
 
@@ -157,6 +159,10 @@ def _arguments(name: str, settings: Sequence[str], topics: str | None) -> dict[s
     from ..zoo import models
 
     spelled = models.get(name, topics=topics).spelled()
-    return parse_settings(
-        settings, [key for key, value in spelled.items() if isinstance(value, str) and key != "topics"]
-    )
+    spelled.pop("topics", None)
+    words = [key for key, value in spelled.items() if isinstance(value, str)]
+    arguments = parse_settings(settings, [*words, "topics"])
+    for key in ("topics", "model_id"):  # which `models.get` takes for something else
+        if key in arguments:
+            raise ValueError(f"{name}: no argument {key!r}; there are {', '.join(spelled)}")
+    return arguments

@@ -29,6 +29,16 @@ class Rung(StrEnum):
     ALL = "all"
 
 
+USED = {
+    "MODEL": ("--topics", "--set", "--rung", "--variant", "--budget", "--mutants"),
+    "MODEL --blind": ("--topics", "--set", "--jobs"),
+    "FILE.py:NAME --blind": ("--jobs",),
+    "--all": ("--budget", "--mutants", "--minutes", "--jobs", "--dask"),
+    "--all --blind": ("--jobs",),
+}
+"""Options that change something, by form of the command; --seed, --out and --json go with all of them."""
+
+
 class Budget(StrEnum):
     """Choices of ``--budget``."""
 
@@ -106,8 +116,20 @@ def validate(
     Each test rejects a right sampler with probability 1e-5. Results go to the folder as netCDF, with all
     draws and ranks, and as one HTML page. Exit code 1: a sampler is rejected, or a mutant is not.
     """
-    if dask is not None and (blind or not everything):
-        raise typer.BadParameter("--dask is for --all, and not for --blind")
+    given = {
+        "--topics": topics is not None,
+        "--set": bool(settings),
+        "--rung": rung != [Rung.ALL],
+        "--variant": variant is not None,
+        "--budget": budget is not Budget.CI,
+        "--mutants": mutants,
+        "--minutes": minutes is not None,
+        "--jobs": jobs is not None,
+        "--dask": dask is not None,
+    }
+    own = bool(blind) and ":" in name
+    what = "--all" if everything else "FILE.py:NAME" if own else "MODEL"
+    _check_used([option for option, is_given in given.items() if is_given], what + " --blind" * bool(blind))
     if everything:
         if name:
             raise typer.BadParameter("--all takes no model")
@@ -166,6 +188,14 @@ def validate(
             say(f"The mutant {mutant} was not noticed by the rungs that were run.", "red")
         say(f"Report: {page}")
     raise typer.Exit(ExitCode.DISAGREEMENT if rejected or alive else ExitCode.OK)
+
+
+def _check_used(options: list[str], form: str) -> None:
+    """Raise BadParameter for an option that would change nothing in a form of the command."""
+    for option in options:
+        if option not in USED[form]:
+            forms = ", ".join(other for other, used in USED.items() if option in used)
+            raise typer.BadParameter(f"{option} is for {forms}, and not for {form}")
 
 
 def print_verdicts(records: "list[Record]") -> None:

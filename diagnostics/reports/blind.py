@@ -39,6 +39,8 @@ def summary_of(found: Audit) -> str:
     more += [f"{counts['equivalent']} are argued to be equivalent"] if counts["equivalent"] else []
     names = ", ".join(found.left_out)
     without = f" Left out, as they take too long or do not run: {names}." if names else ""
+    if found.untried:
+        without += f" Nothing is known of {len(found.untried)} more, which only these look at."
     return (
         f"{counts['killed']} of {running} mutants that run were killed, {found.score_of_running:.0%} (95 % "
         f"interval {low:.0%} to {high:.0%}){''.join(f'; {told}' for told in more)}.{without}"

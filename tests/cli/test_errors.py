@@ -22,6 +22,20 @@ def test_unknown_hyperparameter(run, corpus_file):
     assert_one_line(run("fit", "hdp", corpus_file, "--set", "beta=1"), "hdp", "beta")
 
 
+@pytest.mark.parametrize("setting", ["topics=2", "topics=pitman-yor", "model_id=3"])
+@pytest.mark.parametrize("command", ["fit", "validate"])
+def test_settings_that_are_no_hyperparameters(run, corpus_file, command, setting):
+    arguments = (command, "lda", *([corpus_file] if command == "fit" else []), "--set", setting)
+    name = setting.partition("=")[0]
+    assert_one_line(run(*arguments), f"lda: no argument '{name}'; there are n_topics, alpha, symmetric, eta")
+
+
+def test_seeds_that_are_said_twice(run, corpus_file, tmp_path):
+    (tmp_path / "seeds.txt").write_text("a b\n")
+    seeds = ("--seeds", tmp_path / "seeds.txt", "--set", "seeds=3")
+    assert_one_line(run("fit", "lda", corpus_file, *seeds), "--set seeds")
+
+
 def test_hyperparameter_out_of_range(run, corpus_file):
     assert_one_line(run("fit", "hdp", corpus_file, "--set", "alpha=-1"), "alpha")
 

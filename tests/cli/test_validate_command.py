@@ -155,9 +155,74 @@ def test_mutants_of_ones_own_sampler(run, tmp_path):
     result = run(*command)
     assert result.exit_code == 0
     assert "1 of 1 mutants that run were killed, 100%" in result.stdout
-    assert (tmp_path / "coin.blind.html").exists()
+    assert len([*tmp_path.glob("coin.Coin.*.blind.html")]) == 1
 
 
+@pytest.fixture
+def told(monkeypatch):
+    """Make trials of the right program end so."""
+    from bnpzoo.diagnostics.laboratory.blind.running import Ended, Runner
+
+    def told(code, *said):
+        def run_trial(self, target, trial, mutation, limit):
+            return Ended(code if mutation is None else 3, [*said], 1.0)
+
+        monkeypatch.setattr(Runner, "run", run_trial)
+
+    return told
+
+
+@pytest.mark.parametrize(("code", "exit_code"), [(3, 1), (4, 1), (1, 2)])
+def test_ones_own_sampler_that_does_not_pass(run, tmp_path, told, code, exit_code):
+    """It is rejected, or cannot be judged; or it does not run."""
+    told(code, "what it says")
+    (tmp_path / "coin.py").write_text(OWN)
+    result = run("validate", f"{tmp_path / 'coin.py'}:Coin", "--blind", "2", "--out", tmp_path)
+    assert result.exit_code == exit_code
+    assert "does not pass verdicts: what it says" in result.stderr
+
+
+def test_pages_of_samplers_whose_files_have_one_name(run, tmp_path, told):
+    told(0)
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "hdp.py").write_text(OWN)
+        command = ("validate", f"{tmp_path / folder / 'hdp.py'}:Coin", "--blind", "1", "--out", tmp_path)
+        assert run(*command).exit_code == 0
+    pages = {path.name for path in tmp_path.glob("*.blind.html")}
+    assert len(pages) == 2
+    assert "hdp.blind.html" not in pages
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (("lda", "--blind", 1), ("--rung", "joint")),
+        (("lda", "--blind", 1), ("--variant", "none")),
+        (("lda", "--blind", 1), ("--budget", "full")),
+        (("lda", "--blind", 1), ("--mutants",)),
+        (("lda", "--blind", 1), ("--minutes", 1)),
+        (("x.py:Y", "--blind", 1), ("--topics", "pitman-yor")),
+        (("x.py:Y", "--blind", 1), ("--set", "a=1")),
+        (("--all", "--blind", 1), ("--set", "a=1")),
+        (("--all",), ("--variant", "dense")),
+        (("lda",), ("--jobs", 1)),
+        (("lda",), ("--minutes", 1)),
+    ],
+)
+def test_options_that_would_change_nothing(run, tmp_path, command, option, monkeypatch):
+    def nothing(*given):
+        raise SystemExit(0)
+
+    for function in ("validate_blindly", "validate_all_blindly", "validate_everything"):
+        monkeypatch.setattr(f"bnpzoo.cli.validate.{function}", nothing)
+    monkeypatch.setattr("bnpzoo.diagnostics.laboratory.validate.cases_of", nothing)
+    result = run("validate", *command, *option, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert option[0] in result.stderr
+
+
+@pytest.mark.slow
 def test_mutants_of_every_model(run, tmp_path, monkeypatch):
     from bnpzoo.diagnostics.laboratory.blind.running import Ended, Runner
     from bnpzoo.zoo import models

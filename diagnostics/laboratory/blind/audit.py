@@ -24,7 +24,7 @@ from ....zoo.files import replace_on_success
 from .changes import Mutation, Site
 from .running import STOPPED, Runner
 from .targets import Target
-from .trial import PASSED, REJECTED, Trial
+from .trial import BROKEN, IMPORTED, PASSED, REJECTED, Trial
 
 NO_TESTS = 5
 """Exit code of pytest."""
@@ -46,8 +46,8 @@ class Outcome:
     Attributes
     ----------
     mutation : Mutation
-    status : {"killed", "crashed", "survived", "equivalent"}
-        ``crashed``: it does not run, or not to its end.
+    status : {"killed", "crashed", "survived", "equivalent", "untried"}
+        ``crashed``: it does not run, or not to its end. ``untried``: no trial looked at it.
     killer : str
         Name of the rung or of the tests that noticed.
     how : str
@@ -64,6 +64,10 @@ class Outcome:
     how: str
     passed: list[str]
     seconds: float
+
+
+class RejectedError(ValueError):
+    """A verdict on the right program is not that it passed."""
 
 
 type Progress = Callable[[str, int, int], None]
@@ -84,8 +88,11 @@ class Audit:
     date : str
         ISO 8601.
     outcomes : list of Outcome
+        Of the mutants that some trial looked at, or that are equivalent.
     left_out : list of str
         Names of the trials that took too long with the right program, or cannot run.
+    untried : list of Mutation
+        Those that only such trials could have looked at, of which nothing is known.
     """
 
     target: str
@@ -95,6 +102,7 @@ class Audit:
     date: str
     outcomes: list[Outcome]
     left_out: list[str] = field(default_factory=list)
+    untried: list[Mutation] = field(default_factory=list)
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
@@ -106,7 +114,9 @@ class Audit:
         """Read what `save` wrote; ValueError where a file is something else."""
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            return cls(**found | {"outcomes": [_read_outcome(one) for one in found["outcomes"]]})
+            outcomes = [_read_outcome(one) for one in found["outcomes"]]
+            untried = [Mutation(*one) for one in found.get("untried", [])]
+            return cls(**found | {"outcomes": outcomes, "untried": untried})
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path}: expected a blind audit: {error}") from None
 
@@ -186,8 +196,10 @@ def audit(
 
     Raises
     ------
+    RejectedError
+        A verdict on the right program is not that it passed.
     ValueError
-        There is nothing to change, or the right program does not pass.
+        There is nothing to change, the right program does not run, or no verdict on it comes in time.
     """
     drawn = draw(target.sites, n, seed)
     if not drawn:
@@ -197,6 +209,11 @@ def audit(
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         try:
             trials, left_out = _costed(target, drawn, _Shelf(store, target.whole), runner, pool, report)
+            if not trials:
+                raise ValueError(
+                    f"{target.name}: expected verdicts on the right program within {LONGEST:.0f} s of one "
+                    f"core, found none; left out: {', '.join(left_out) or 'nothing'}"
+                )
             waiting = [pool.submit(_outcome, target, trials, mutation, shelf, runner) for mutation in drawn]
             for done, future in enumerate(as_completed(waiting), start=1):
                 outcome = future.result()
@@ -206,9 +223,11 @@ def audit(
             pool.shutdown(wait=False, cancel_futures=True)
             runner.stop()
             raise
-    outcomes = [future.result() for future in waiting]
+    found = [future.result() for future in waiting]
+    outcomes = [outcome for outcome in found if outcome.status != "untried"]
+    untried = [outcome.mutation for outcome in found if outcome.status == "untried"]
     today = date.today().isoformat()
-    return Audit(target.name, target.law, seed, len(target.sites), today, outcomes, left_out)
+    return Audit(target.name, target.law, seed, len(target.sites), today, outcomes, left_out, untried)
 
 
 def _read_outcome(known: dict[str, Any]) -> Outcome:
@@ -217,10 +236,10 @@ def _read_outcome(known: dict[str, Any]) -> Outcome:
 
 
 class _Shelf:
-    """Keeps what is known, by name, as JSON."""
+    """Keeps what is known, by name, as JSON; nothing without a folder, or without a digest."""
 
-    def __init__(self, folder: Path | None, digest: str):
-        self.folder, self.digest = folder, digest
+    def __init__(self, folder: Path | None, digest: str | None):
+        self.folder, self.digest = (None if digest is None else folder), digest
 
     def _path(self, name: str) -> Path:
         assert self.folder is not None
@@ -258,17 +277,26 @@ def _costed(
         if known is None:
             limit = DEAREST if trial.is_pytest else LONGEST
             known = runner.run(target, replace(trial, arguments=_without_x(trial)), None, limit)
-            shelf.put(key, known)
         code, said, seconds = known
         failing = failed_tests(said)
+        if code not in (PASSED, STOPPED) and not trial.is_pytest:
+            error = RejectedError if code in (REJECTED, BROKEN) else ValueError
+            why = "".join(said[-1:])
+            raise error(f"{target.name}: the right program does not pass {trial.name}: {why}")
+        if code in (PASSED, STOPPED, NO_TESTS) or failing:  # not a failed start, which can be mended
+            shelf.put(key, known)
         if code == NO_TESTS:
             return None
-        if code not in (PASSED, STOPPED) and not trial.is_pytest:
-            raise ValueError(f"{target.name}: the right program does not pass {trial.name}: {said[-1:]}")
         if code != PASSED and not failing:
             return replace(trial, seconds=math.inf)
         deselected = tuple(word for test in failing for word in ("--deselect", test))
-        return replace(trial, seconds=seconds, arguments=trial.arguments + deselected)
+        imported = "".join(line for line in said if line.startswith(IMPORTED))
+        return replace(
+            trial,
+            seconds=seconds,
+            arguments=trial.arguments + deselected,
+            tests=trial.tests + imported,
+        )
 
     needed = [trial for trial in target.trials() if any(trial.sees(mutation) for mutation in drawn)]
     found: list[Trial] = []
@@ -296,7 +324,7 @@ def _outcome(
     reason = target.equivalent.get(mutation.key)
     if reason is not None:
         return Outcome(mutation, "equivalent", "", reason, [], 0.0)
-    status, killer, how, passed, seconds = "survived", "", "", [], 0.0
+    status, killer, how, passed, seconds = "untried", "", "", [], 0.0
     for trial in trials:
         if not trial.sees(mutation):
             continue
@@ -311,7 +339,9 @@ def _outcome(
             rung, is_verdict, _ = how.partition(" · ")
             status, killer = ("killed" if is_judged else "crashed"), (rung if is_verdict else trial.name)
             break
-        passed.append(trial.name)
+        if code == PASSED:
+            status = "survived"
+            passed.append(trial.name)
     return Outcome(mutation, status, killer, without_folders(how), passed, round(seconds, 1))
 
 

@@ -5,20 +5,24 @@ import hashlib
 import os
 import re
 import shutil
+import symtable
 import tomllib
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property
+from importlib.util import decode_source
 from pathlib import Path
 
 import numpy as np
 
+from ...._version import __version__
 from ....zoo.inference.stan_engines import engines
 from ..closure import closure, digest
 from ..definitions import PACKAGE, Name, path_of
 from ..ladder import DESIGN, JUDGES, NOT_FOLLOWED, Case, climb, stan_tokens
 from ..validate import cases_of
 from .changes import Site, python_sites
+from .needed import needed_but_for, needed_by
 from .stan_changes import stan_sites
 from .trial import Trial
 from .trials_of_models import cousins_of, rungs_of, tests_of
@@ -82,13 +86,20 @@ class Target(ABC):
         return []
 
     @property
-    def whole(self) -> str:
-        """Hash of what outcomes of the right program depend on beside the trial."""
-        return self.law
+    def whole(self) -> str | None:
+        """Hash of what outcomes of the right program depend on beside the trial.
+
+        None where nobody knows all of it, so that every audit begins with the right program.
+        """
+        return None
 
 
 class OwnSampler(Target):
     """Somebody's own sampler, in one Python file: what is named, and all in the file that it names in turn.
+
+    What a stored audit knows of a mutant holds as long as these stay the same: Python files beside the file,
+    modules that the right program imports, and this package; but not the installed packages, nor files of
+    data.
 
     Parameters
     ----------
@@ -98,7 +109,7 @@ class OwnSampler(Target):
     Raises
     ------
     ValueError
-        There is no such file.
+        There is no such file, or no such name in it.
     """
 
     def __init__(self, target: str):
@@ -107,19 +118,47 @@ class OwnSampler(Target):
         self.attribute = target.rpartition(":")[2]
         if self.file.suffix != ".py" or not self.file.is_file():
             raise ValueError(f"{self.file}: expected a Python file")
+        if self.attribute not in self._bound():
+            raise ValueError(f"{self.file}: expected {self.attribute!r} in it, a subject or its class")
+
+    def _bound(self) -> set[str]:
+        """Names that the file gives to something, or imports."""
+        try:
+            names = symtable.symtable(
+                decode_source(self.file.read_bytes()), self.file.name, "exec"
+            ).get_symbols()
+        except SyntaxError as error:
+            raise ValueError(f"{self.file}:{error.lineno}: {error.msg}") from None
+        return {name.get_name() for name in names if name.is_assigned() or name.is_imported()}
 
     @cached_property
     def sites(self) -> list[Site]:
-        """All places of the sampler; what only judges it is left as it is."""
+        """All places of the sampler; what only judges it is left as it is.
+
+        So are test quantities where the file has no ``verdicts``: `sequential` and `geweke` compare any
+        function of latents and data with itself, and cannot notice that it is another one.
+        """
         source = self.file.read_bytes()
-        used = _used_by(self.attribute, ast.parse(source))
-        return python_sites(self.file.name, source, lambda name: name.partition(".")[0] in used)
+        module = ast.parse(source)
+        needed = needed_by(self.attribute, module)
+        judged = needed_but_for("quantities", self.attribute, module)
+        has_verdicts = "verdicts" in self._bound()
+
+        def is_wanted(name: str) -> bool:
+            return name.partition(".")[0] in needed and (has_verdicts or name in judged)
+
+        return python_sites(self.file.name, source, is_wanted)
 
     @property
     def law(self) -> str:
         """See `Target.law`; with the Python files beside it."""
         files = sorted(self.file.parent.glob("*.py"))
         return hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+    def shared(self) -> list[str]:
+        """Return the sources of the laboratory, which judges mutants, and the version of the package."""
+        files = sorted((PACKAGE / "diagnostics" / "laboratory").rglob("*.py"))
+        return [__version__, *(path.read_text(encoding="utf-8") for path in files)]
 
     def copy(self, folder: Path) -> Path:
         """Copy the Python files beside it, too, which it may import."""
@@ -131,23 +170,6 @@ class OwnSampler(Target):
         """One trial: whatever the target has to say."""
         module = f"{__package__}.trial"
         return [Trial("verdicts", ("-m", module, f"{self.file.name}:{self.attribute}"))]
-
-
-def _used_by(name: str, module: ast.Module) -> set[str]:
-    """Names of the definitions of a module that one of them needs, itself among them."""
-    definitions: dict[str, ast.stmt] = {}
-    for statement in module.body:
-        match statement:
-            case ast.FunctionDef(name=own) | ast.ClassDef(name=own):
-                definitions[own] = statement
-            case ast.Assign(targets=[ast.Name(id=own)]):
-                definitions[own] = statement
-    used, waiting = set(), {name} & definitions.keys()
-    while waiting:
-        used |= waiting
-        nodes = [node for own in waiting for node in ast.walk(definitions[own])]
-        waiting = {node.id for node in nodes if isinstance(node, ast.Name)} & definitions.keys() - used
-    return used
 
 
 class PackageModel(Target):

@@ -4,9 +4,11 @@
 JSON, or ``FILE:NAME``, a subject. Where the file has a function ``verdicts``, this judges the subject.
 """
 
+import hashlib
 import importlib.util
 import json
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,6 +19,12 @@ from typing import Any
 from .changes import Mutation
 
 PASSED, REJECTED, BROKEN = 0, 3, 4
+
+IMPORTED = "imported: "
+"""Begins the line that tells of the modules which somebody's own sampler imports."""
+
+INSTALLED = ("site-packages", "dist-packages")
+"""Folders of packages that somebody else maintains."""
 
 SLACK, LEAST_LIMIT = 6.0, 60.0
 """A trial may take so many times what the right program takes, and at least so many seconds of one core."""
@@ -34,7 +42,7 @@ class Trial:
     sees : (mutation) -> bool
         Whether the outcome can depend on a change.
     tests : str
-        Source of the file, if it is one of tests.
+        Source of the file, if it is one of tests; for somebody's own sampler, a hash of what it imports.
     seconds : float
         That it takes with the right program.
     """
@@ -105,12 +113,30 @@ def verdicts_on_own(module: ModuleType, thing: Any) -> Iterator[Any]:
     yield geweke(subject, draws=1000, chains=40, transitions=50)
 
 
+def hash_of_imports() -> str:
+    """Hash of the sources of all modules that are imported, but for installed packages and Python's own."""
+    of_python = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+    known = list(sys.modules.values())  # some import others as soon as they are looked at
+    modules = [vars(module) for module in known if isinstance(module, ModuleType)]
+    files = {Path(module["__file__"]) for module in modules if module.get("__file__")}
+    own = [
+        hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in files
+        if file.is_file()
+        and not any(file.is_relative_to(folder) for folder in of_python)
+        and not set(INSTALLED) & set(file.parts)
+    ]
+    return hashlib.sha256("\n".join(sorted(own)).encode()).hexdigest()[:16]  # folders of copies differ
+
+
 def main(targets: Sequence[str]) -> int:
     """Print verdicts until one decides."""
     for verdict in chain.from_iterable(map(verdicts_of, targets)):
         print(verdict, flush=True)
         if not verdict.passed:
             return REJECTED if verdict.status == "rejected" else BROKEN
+    if not targets[0].startswith("{"):
+        print(f"{IMPORTED}{hash_of_imports()}", flush=True)
     return PASSED
 
 

@@ -100,7 +100,7 @@ def _is_about(test: Path) -> str:
 
 
 def _pytest(file: str, chosen: str, sees: Callable[[Mutation], bool], *more: str) -> Trial:
-    options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no", *more)
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "--tb", "no", "-m", "not heavy", *more)
     arguments = ("-m", "pytest", *options, file, *(("-k", chosen) if chosen else ()))
     return Trial(file, arguments, sees, (PACKAGE / file).read_text(encoding="utf-8"))
 

@@ -207,6 +207,7 @@ def test_blocks_of_references_are_put_before_tests_of_no_model():
 
 
 @pytest.mark.skipif(not engines(), reason="needs CmdStan or PyStan")
+@pytest.mark.slow
 def test_changes_of_a_stan_program_are_put_before_its_twin(request):
     """Which is a heavy test for most models."""
     [trial] = [one for one in PackageModel("shdp").trials() if "twins" in " ".join(one.arguments)]

@@ -3,13 +3,14 @@
 import itertools
 import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import asdict, replace
 
 import pytest
-from bnpzoo.diagnostics.laboratory.blind import running
+from bnpzoo.diagnostics.laboratory.blind import running, targets
 from bnpzoo.diagnostics.laboratory.blind import trial as process
 from bnpzoo.diagnostics.laboratory.blind.audit import Audit, Outcome, audit
 from bnpzoo.diagnostics.laboratory.blind.changes import Mutation
@@ -65,10 +66,13 @@ def test_an_audit_of_a_program_of_ones_own(own, tmp_path, monkeypatch):
     write_blind_report(page, found)
     assert summary_of(found) in page.read_text()
 
-    def run(*arguments):
-        raise AssertionError("everything is known")
+    run = Runner.run
 
-    monkeypatch.setattr(Runner, "run", run)
+    def run_right(self, target, trial, mutation, limit):
+        assert mutation is None, "everything is known"
+        return run(self, target, trial, mutation, limit)
+
+    monkeypatch.setattr(Runner, "run", run_right)
     again = audit(own, 5, 1, tmp_path / "store", 2)
     assert [asdict(o) for o in again.outcomes] == [asdict(o) for o in found.outcomes]
     found.save(tmp_path / "own.audit")
@@ -110,7 +114,7 @@ def test_other_tests_are_all_that_is_tried_anew(own, tmp_path, monkeypatch):
     monkeypatch.setattr(own, "trials", lambda: [replace(trial, tests="old"), replace(trial, tests="new")])
     tried.clear()
     audit(own, 2, 1, tmp_path / "store", 1)
-    assert tried == [("new", True), ("new", False), ("new", False)]
+    assert sorted(tried) == [("new", False), ("new", False), ("new", True), ("old", True)]
 
 
 def test_what_is_too_dear_is_left_out_and_told(own, tmp_path, monkeypatch):
@@ -131,6 +135,169 @@ def test_what_is_too_dear_is_left_out_and_told(own, tmp_path, monkeypatch):
     assert "Left out, as they take too long or do not run: dear." in summary_of(found)
     found.save(tmp_path / "own.audit")
     assert Audit.read(tmp_path / "own.audit") == found
+
+
+def test_an_audit_that_no_verdict_is_left_for(own, monkeypatch):
+    monkeypatch.setattr(Runner, "run", lambda *told: (running.STOPPED, ["stopped after 900 s"], 900.0))
+    with pytest.raises(ValueError, match=r"right program within 900 s .* found none; left out: verdicts$"):
+        audit(own, 2, 1)
+
+
+def test_mutants_that_no_trial_looks_at_have_not_survived(own, tmp_path, monkeypatch):
+    """As their only trial is left out, or all tests of it mind whether kernels are compiled."""
+    [verdicts] = own.trials()
+    halves = replace(verdicts, sees=lambda mutation: mutation.definition == "Halves.half")
+    dear, minds = (replace(verdicts, name=name, arguments=("-m", "pytest")) for name in ("dear", "minds"))
+    monkeypatch.setattr(own, "trials", lambda: [halves, dear, minds])
+
+    def run(self, target, trial, mutation, limit):
+        if trial.name == "dear":
+            return (running.STOPPED, ["stopped after 240 s"], 240.0)
+        if trial.name == "minds":
+            return (1, ["FAILED test_a.py::test - no"], 1.0) if mutation is None else (5, [], 1.0)
+        return (0, [], 1.0)
+
+    monkeypatch.setattr(Runner, "run", run)
+    found = audit(own, 5, 1, jobs=1)
+    assert {mutation.definition for mutation in found.untried} == {"more"}
+    assert {(o.mutation.definition, o.status) for o in found.outcomes} == {("Halves.half", "survived")}
+    assert len(found.untried) + len(found.outcomes) == 5
+    found.save(tmp_path / "own.audit")
+    assert Audit.read(tmp_path / "own.audit") == found
+
+
+def test_a_start_that_failed_is_tried_anew(own, tmp_path, monkeypatch):
+    monkeypatch.setattr(OwnSampler, "whole", "as of a model of the package")
+    ends = [(1, ["ModuleNotFoundError: No module named 'mended'"], 1.0)]
+    monkeypatch.setattr(Runner, "run", lambda *told: ends[-1])
+    with pytest.raises(ValueError, match="does not pass verdicts: ModuleNotFoundError"):
+        audit(own, 2, 1, tmp_path / "store")
+    ends.append((0, [], 1.0))
+    assert len(audit(own, 2, 1, tmp_path / "store").of("survived")) == 2
+
+
+def test_tests_that_failed_to_start_are_tried_anew(own, tmp_path, monkeypatch):
+    [verdicts] = own.trials()
+    monkeypatch.setattr(OwnSampler, "whole", "as of a model of the package")
+    monkeypatch.setattr(own, "trials", lambda: [verdicts, replace(verdicts, arguments=("-m", "pytest"))])
+    ends = [(4, ["ImportError while loading conftest"], 1.0)]
+    monkeypatch.setattr(
+        Runner, "run", lambda self, target, trial, *told: ends[-1] if trial.is_pytest else (0, [], 1.0)
+    )
+    assert audit(own, 2, 1, tmp_path / "store").left_out == ["verdicts"]
+    ends.append((0, [], 1.0))
+    assert audit(own, 2, 1, tmp_path / "store").left_out == []
+
+
+def test_what_is_known_of_mutants_holds_for_one_version_and_one_helper(own, tmp_path, monkeypatch):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "helper_of_own.py").write_text("FOUR = 4.0\n")
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    own.file.write_text("from helper_of_own import FOUR\n" + OWN.replace("== 4.0", "== FOUR"))
+    run, tried = Runner.run, []
+
+    def counted(self, target, trial, mutation, limit):
+        tried.append(mutation is None)
+        return run(self, target, trial, mutation, limit)
+
+    monkeypatch.setattr(Runner, "run", counted)
+
+    def tried_now():
+        tried.clear()
+        audit(OwnSampler(own.name), 1, 1, tmp_path / "store")
+        return tried
+
+    assert tried_now() == [True, False]
+    assert tried_now() == [True]
+    (folder / "helper_of_own.py").write_text("FOUR = 8.0 / 2.0\n")
+    assert tried_now() == [True, False]
+    monkeypatch.setattr(targets, "__version__", "another")
+    assert tried_now() == [True, False]
+
+
+def test_modules_that_import_others_when_they_are_looked_at(monkeypatch):
+    class Lazy:
+        @property
+        def __class__(self):
+            monkeypatch.setitem(sys.modules, "what_lazy_imports", None)
+            return Lazy
+
+    monkeypatch.setitem(sys.modules, "lazy", Lazy())
+    assert process.hash_of_imports() == process.hash_of_imports()
+
+
+WITHOUT_VERDICTS = """\
+from math import sqrt
+
+
+class Coin:
+    def draw_latents(self, rng):
+        return self.bias(rng.random()) + 1
+
+    def bias(self, p):
+        return p / 2
+
+    def draw_data(self, rng, latents):
+        return latents - 3
+
+    def transition(self, rng, latents, data):
+        return scaled(latents)
+
+    def quantities(self, latents, data):
+        more = self.bias(latents) + self.draw_data(None, latents)
+        return {"x": self.log_joint(latents) + scaled(SCALE) + more}
+
+    def log_joint(self, latents):
+        return logit(latents) + 1
+
+
+def scaled(x):
+    return x * SHIFT
+
+
+def logit(x):
+    return x - 1
+
+
+SCALE = 3
+SHIFT = 2
+coin = Coin()
+"""
+
+
+@pytest.mark.parametrize("name", ["Coin", "coin"])
+def test_test_quantities_are_changed_where_own_verdicts_may_notice(tmp_path, name):
+    file = tmp_path / "coin.py"
+
+    def changed():
+        return {site[0].definition for site in OwnSampler(f"{file}:{name}").sites} - {"coin"}
+
+    file.write_text(WITHOUT_VERDICTS)
+    moving = {"Coin.draw_latents", "Coin.draw_data", "Coin.bias", "Coin.transition", "scaled", "SHIFT"}
+    assert changed() == moving
+    file.write_text(WITHOUT_VERDICTS.replace("from math import sqrt", "from judge import verdicts"))
+    assert changed() == moving | {"Coin.quantities", "Coin.log_joint", "logit", "SCALE"}
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("Typo", "expected 'Typo' in it, a subject"),
+        ("", "expected '' in it"),
+        ("sqrt", "nothing that could be"),
+    ],
+)
+def test_names_that_are_not_in_the_file(tmp_path, name, error):
+    (tmp_path / "coin.py").write_text(WITHOUT_VERDICTS)
+    with pytest.raises(ValueError, match=error):
+        audit(OwnSampler(f"{tmp_path / 'coin.py'}:{name}"), 1)
+
+
+def test_a_file_that_is_no_python(tmp_path):
+    (tmp_path / "coin.py").write_text("x = 1\nclass Coin\n")
+    with pytest.raises(ValueError, match=r"coin\.py:2: expected ':'"):
+        OwnSampler(f"{tmp_path / 'coin.py'}:Coin")
 
 
 def test_mutants_that_are_argued_to_be_equivalent_are_not_tried(own):
