@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml setup.py tools/set_up.sh tools/find_python.sh
 
-.PHONY: help demo test retest lint fuzz validate mutate bench docs links clean
+.PHONY: help demo test slow plain lint fuzz validate mutate bench docs links clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -18,13 +18,14 @@ JOBS := 2
 PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 WATCHED = -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
-test: $(INSTALLED)  ## Run the tests (on two cores half an hour, less once all is compiled)
-	$(PYTEST) $(WATCHED)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) $(WATCHED) -m "sampler and not heavy"
+test: $(INSTALLED)  ## Run the tests, but for slow ones (on two cores a quarter of an hour, less once all is compiled)
+	$(PYTEST) $(WATCHED) $(AGAIN)
 
-retest: $(INSTALLED)  ## Run once more what failed, and what was not run for that
-	$(PYTEST) $(WATCHED) --last-failed --last-failed-no-failures=none || [ $$? = 5 ]
-	NUMBA_DISABLE_JIT=1 $(PYTEST) $(WATCHED) -m "sampler and not heavy"
+slow: $(INSTALLED)  ## Run the slow tests; with AGAIN=--last-failed, as for others, those that have failed
+	$(PYTEST) $(WATCHED) -m "slow and not heavy" $(AGAIN)
+
+plain: $(INSTALLED)  ## Run tests of samplers as plain Python
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(WATCHED) -m "sampler and not heavy" $(AGAIN)
 
 lint: $(INSTALLED)  ## Check style, format and types
 	$(BIN)/ruff check
@@ -37,10 +38,10 @@ MINUTES := 60
 fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: make fuzz SEED=7 MINUTES=60
 	sh tools/fuzz.sh $(SEED) $(MINUTES)
 
-validate: $(INSTALLED)  ## Judge what has no current verdict, run the heavy tests, the others as plain Python, write the page of evidence
+validate: $(INSTALLED)  ## Judge what has no current verdict, run the heavy and slow tests, the others as plain Python, write the page of evidence
 	$(BIN)/bnpzoo validate --all --minutes $(MINUTES)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not compiled and not heavy"
-	$(PYTEST) -m heavy -o junit_family=xunit1 --junitxml=out/validation/heavy.xml
+	$(PYTEST) -m "heavy or slow" -o junit_family=xunit1 --junitxml=out/validation/heavy.xml
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence
 
 MUTANTS := 40

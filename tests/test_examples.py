@@ -21,6 +21,7 @@ def run_cells(page):
     return names
 
 
+@pytest.mark.slow
 def test_test_your_own_sampler(monkeypatch):
     # Five verdicts on the right sampler. False alarms: at most 1e-5 each, none of the joint ratios'.
     monkeypatch.chdir(ROOT / "docs" / "tutorials")
@@ -35,6 +36,7 @@ def test_test_your_own_sampler(monkeypatch):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_has_my_model_converged(monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     names = run_cells(ROOT / "docs" / "tutorials" / "has_my_model_converged.md")
@@ -43,6 +45,7 @@ def test_has_my_model_converged(monkeypatch):
     assert all(names["found"].entry(start, "log_joint") for start in ("one", "documents"))
 
 
+@pytest.mark.slow
 def test_tomotopy_hdp(monkeypatch, capsys):
     pytest.importorskip("tomotopy", reason="tomotopy is not installed (extra peers)")
     monkeypatch.setattr(sys, "argv", ["tomotopy_hdp.py", "--chains", "2", "--draws", "200"])
@@ -50,6 +53,7 @@ def test_tomotopy_hdp(monkeypatch, capsys):
     assert "two tokens of one word" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_digits(monkeypatch, capsys, tmp_path):
     picture = tmp_path / "digits.png"
     arguments = ["--topics", "2", "--per-class", "5", "--sweeps", "5", "--out", str(picture)]

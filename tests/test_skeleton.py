@@ -115,6 +115,7 @@ def test_names_are_filled_in(house):
         assert "skeleton" not in path.read_text("utf-8").lower()
 
 
+@pytest.mark.slow
 def test_it_is_listed(found):
     assert found["listed"][-1] == MODEL
 
@@ -140,6 +141,7 @@ def test_a_mutant_dies(found):
     assert found["mutant"] == "rejected"
 
 
+@pytest.mark.slow
 def test_rooms_and_packages_have_a_place_for_it(house):
     house.tests("tests/test_rooms.py", "tests/test_packaging.py", "-k", "rooms or import or packaged")
 

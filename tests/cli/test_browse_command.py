@@ -1,3 +1,7 @@
+import pytest
+
+
+@pytest.mark.slow
 def test_browse_writes_a_page(run, fit_file, folder):
     page = folder / "topics.html"
     result = run("browse", fit_file, "--out", page)

@@ -40,6 +40,7 @@ def test_help_does_not_wait_for_heavy_packages():
 
 
 @pytest.mark.parametrize("command", [["list"], ["show", "hdp"]])
+@pytest.mark.slow
 def test_what_was_told_once_does_not_wait_for_heavy_packages(command, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     heavy = "arviz, jax, numba, numpyro, pandas, scipy, sklearn, xarray"
@@ -166,6 +167,7 @@ def test_fit_resumes_to_the_same_draws(run, corpus_file, tmp_path):
     assert load(tmp_path / "a.nc")["posterior"].equals(load(tmp_path / "b.nc")["posterior"])
 
 
+@pytest.mark.slow
 def test_threads_of_a_sweep_change_no_draw(run, corpus_file, tmp_path, monkeypatch):
     monkeypatch.setenv("BNPZOO_THREADS", "3")
     fits = []
@@ -365,6 +367,7 @@ def test_export(run, fit_file, tmp_path, form):
     assert "error: --name and --truncation are for --to posteriordb" in refused.stderr
 
 
+@pytest.mark.slow
 def test_draws_that_go_to_disk(run, corpus_file, tmp_path):
     pytest.importorskip("zarr")
     options = ("--set", "n_topics=2", "--tune", 5, "--draws", 20, "--chains", 2)

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.compiled
 RUN = ("--set", "n_topics=2", "--tune", 5, "--draws", 20, "--chains", 2)
 
 
+@pytest.mark.slow
 def test_the_draws_are_the_same(run, corpus_file, tmp_path):
     found = []
     for name, options in (("here.nc", ()), ("there.nc", ("--dask", "local:1"))):
@@ -19,6 +20,7 @@ def test_the_draws_are_the_same(run, corpus_file, tmp_path):
     assert found[0].identical(found[1])
 
 
+@pytest.mark.slow
 def test_a_lost_cluster_says_how_to_go_on(run, corpus_file, tmp_path, monkeypatch):
     def lose(*arguments):
         raise ClusterError("dask: the scheduler is lost")

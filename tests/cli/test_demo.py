@@ -5,6 +5,7 @@ from bnpzoo.cli import demo
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_demo_ends_by_naming_its_report(run, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "RUNS", {"kernel": {"tune": 200, "draws": 400, "thin": 10}})
     report = tmp_path / "made" / "report.html"

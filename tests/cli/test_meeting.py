@@ -22,6 +22,7 @@ def test_times_that_are_none(time):
         seconds_of(time)
 
 
+@pytest.mark.slow
 def test_fit_goes_on_until_chains_have_met(run, corpus_file, tmp_path):
     out = tmp_path / "fit.nc"
     options = ("--set", "n_topics=2", "--chains", 2, "--tune", 20, "--draws", 20, "--out", out)

@@ -25,6 +25,7 @@ def test_lengths_that_the_model_hardly_makes_are_one_line_with_the_remedy(run, t
     assert "without --length" in result.stderr
 
 
+@pytest.mark.slow
 def test_responses_are_drawn_in_place_of_groups(run, tmp_path):
     path = tmp_path / "drawn.npz"
     result = run("simulate", "slda", "--groups", 3, "--documents", 9, "--out", path)

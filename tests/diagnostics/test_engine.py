@@ -64,6 +64,7 @@ def test_cells_of_an_experiment(client, tmp_path):
     assert names[0] == names[1]
 
 
+@pytest.mark.slow
 def test_verdicts(client, tmp_path):
     cases = [Case("lda", variant, "joint") for variant in ("dense", "sparse")]
     found = {}

@@ -110,6 +110,7 @@ TINY = transfer.TransferSampling(chains=2, tune=3, draws=2, thin=1, samples=50)
 PRIOR = transfer.TransferPrior(eta=0.05)
 
 
+@pytest.mark.slow
 def test_every_method_is_scored_on_the_same_data(tmp_path):
     experiment = transfer.TasksExperiment(TINY, PRIOR, mixings=(0.5,), task_counts=(2, 3), replicates=1)
     results = run_experiment(experiment, tmp_path)

@@ -41,6 +41,7 @@ def path(tmp_path):
     return str(tmp_path / "mine.npz")
 
 
+@pytest.mark.slow
 def test_all_methods_on_simulated_documents(tmp_path):
     experiment = scaling_synthetic.SyntheticExperiment(
         TINY, lengths=(20,), n_documents=20, n_test=5, n_topics=3, replicates=1

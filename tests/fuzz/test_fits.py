@@ -67,6 +67,7 @@ def test_an_example_that_fails_is_told(fits):
 
 
 @given(st.sampled_from(["lda", "hdp", "hpyp"]), st.data())
+@pytest.mark.slow
 def test_damaged_bytes(fits, name, data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fit.nc"
@@ -77,6 +78,7 @@ def test_damaged_bytes(fits, name, data):
 
 
 @given(st.sampled_from(["lda", "hdp", "hpyp"]), st.data())
+@pytest.mark.slow
 def test_damaged_bytes_without_a_seal(fits, run, name, data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fit.nc"
@@ -129,6 +131,7 @@ def changed(draw, tree):
 
 
 @given(st.sampled_from(["lda", "hdp", "hpyp"]), st.data())
+@pytest.mark.slow
 def test_changed_trees(fits, run, corpus_file, name, data):
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)

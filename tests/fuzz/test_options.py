@@ -4,6 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
+import pytest
 from bnpzoo.zoo.inference import save
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,6 +75,7 @@ def commands(draw):
 
 
 @given(commands(), st.data())
+@pytest.mark.slow
 def test_any_option(fits, run, corpus_file, command, data):
     name, options = command
     with tempfile.TemporaryDirectory() as folder:

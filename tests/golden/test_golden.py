@@ -125,6 +125,7 @@ def heavy_unless(is_light):
 
 
 @pytest.mark.parametrize("model_id", heavy_unless(stands_for_a_family))
+@pytest.mark.slow
 def test_numpyro_has_the_same_density(model_id):
     assert_same_densities("numpyro", model_id)
 
@@ -132,5 +133,6 @@ def test_numpyro_has_the_same_density(model_id):
 @pytest.mark.stan
 @pytest.mark.skipif(not make.has_pystan(), reason="needs PyStan and g++")
 @pytest.mark.parametrize("model_id", heavy_unless(COMPILED_PROGRAMS.__contains__))
+@pytest.mark.slow
 def test_stan_has_the_same_density(model_id):
     assert_same_densities("stan", model_id)

@@ -15,7 +15,7 @@ HEAVY_COMPILED = [pytest.mark.heavy] * (not IS_PLAIN)
 """Marks of tests that `make test` leaves out, and `make validate` runs both ways."""
 
 AS_PLAIN_PYTHON = [pytest.mark.sampler, *HEAVY_COMPILED]
-"""Marks of tests that `make test` runs as plain Python, and `make validate` compiled as well."""
+"""Marks of tests that `make plain` runs as plain Python, and `make validate` compiled as well."""
 
 OF_FAMILIES = (
     "lda", "hdp", "hdsp", "labeled_lda", "slda", "gbn", "sparse_transfer", "hpyp", "was",
@@ -30,7 +30,7 @@ COMPILED_PROGRAMS = "lda", "hdp"
 def of_sampler(stands_for_a_family, *values):
     """Parameters of a test on one sampler: compiled in every run where it stands for a family.
 
-    `make test` runs the others as plain Python, where a few sweeps take no longer, and `make validate` all of
+    `make plain` runs the others as plain Python, where a few sweeps take no longer, and `make validate` all of
     them compiled.
     """
     return pytest.param(*values, marks=pytest.mark.compiled if stands_for_a_family else AS_PLAIN_PYTHON)

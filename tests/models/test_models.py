@@ -122,6 +122,7 @@ def test_data_have_all_that_their_design_fixes(which, differences):
     "which",
     [pytest.param(name, marks=HEAVY_COMPILED * (name in SLOWLY_SUMMED)) for name in OPTIONS],
 )
+@pytest.mark.slow
 def test_marginal_sums_to_one_over_words_and_topics(which):
     model = fixed(which)
     hyper = model.draw_hyperparameters(Design.of(MICRO), np.random.default_rng(0))
@@ -141,6 +142,7 @@ def test_marginal_sums_to_one_over_words_and_topics(which):
 
 
 @every_side_of_documents
+@pytest.mark.slow
 def test_generator_agrees_with_the_marginal(which):
     """Frequencies of simulated topics against their exact probabilities, at the stated false-alarm rate.
 
@@ -167,6 +169,7 @@ def test_generator_agrees_with_the_marginal(which):
 
 
 @every_exact_variant
+@pytest.mark.slow
 def test_kernel_agrees_with_the_oracle(which, variant):
     model = fixed(which)
     subject = ModelSubject(model, Design.of(MICRO), variant)

@@ -84,6 +84,7 @@ def test_predictive_is_a_ratio_of_the_joint():
         assert expected == pytest.approx(np.exp(logsumexp(joint) - now), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_new_documents_are_scored_without_bias_and_go_on():
     """Mean of estimates over exact probabilities; six standard errors, a false alarm in 5e8."""
     phi, model = np.random.default_rng(0).dirichlet(np.ones(3), 2), made()

@@ -106,6 +106,7 @@ def test_no_mass_makes_lengths_likelier_than_the_bound(shape, lengths):
     assert bound - found < 0.2 or found < -10.0 or shape == 0.01  # which is flat far beyond these masses
 
 
+@pytest.mark.slow
 def test_weights_given_lengths_are_those_whose_lengths_match():
     """Rejection on the probability of the lengths, against rejection on lengths that are drawn."""
     model = get("pfa", n_topics=2, length_shape=3.0, **HYPER)
@@ -121,6 +122,7 @@ def test_weights_given_lengths_are_those_whose_lengths_match():
 
 
 @pytest.mark.parametrize("n_topics", [0, 2])
+@pytest.mark.slow
 def test_posterior_with_sampled_hyperparameters_is_the_enumerated_one(n_topics):
     prior = {"gamma": Gamma(6.0, 1.5), "c": Gamma(4.0, 4.0), "eta": Gamma(2.0, 2.0)}
     model = get("pfa", n_topics=n_topics, length_shape=2.0, **prior)
@@ -249,6 +251,7 @@ def test_mutants_die(mutant, n_topics, rung):
 
 
 @pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "sequential")])
+@pytest.mark.slow
 def test_right_samplers_live(rung):
     for n_topics in (0, 3):
         options = json.dumps({"n_topics": n_topics})

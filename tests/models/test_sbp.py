@@ -75,6 +75,7 @@ def test_exchanges_leave_the_prior_invariant():
     assert exchange_residual(forgotten) > 1e-3
 
 
+@pytest.mark.slow
 def test_long_chains_against_enumeration():
     model = get("sbp", n_dishes=2, n_topics=2, a=1.0, b=1.0, kappa=0.3, eta=0.2)
     verdict = agrees_with_oracle(
@@ -127,6 +128,7 @@ def test_predictive_is_a_ratio_of_the_joint():
         assert found == pytest.approx(ratio, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_reference_is_the_sum_over_dishes_and_topics():
     model = get("sbp", window=2).set_to("prior")
     corpus = model.simulate(Design(np.array([4, 0, 3]), 3), np.random.default_rng(0)).corpus

@@ -93,6 +93,7 @@ def test_it_is_calibrated_where_responses_are_missing():
     assert verdict.passed, verdict
 
 
+@pytest.mark.slow
 def test_responses_tell_topics_apart_that_words_do_not():
     """All documents have the same words, in the mean; their numbers alone are of two kinds."""
     rng, kind = np.random.default_rng(0), np.arange(60) % 2
@@ -131,6 +132,7 @@ def test_unseen_topics_have_the_prior_of_their_coefficients():
     [on_rung(rung_that_sees(m), m) for m in MUTANTS if issubclass(Shdp, m.concerns)],
     ids=lambda mutant: mutant.id,
 )
+@pytest.mark.slow
 def test_mutants_are_rejected(mutant):
     verdict = climb(Case("shdp", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict

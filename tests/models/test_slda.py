@@ -107,6 +107,7 @@ def test_documents_are_predicted_by_the_topics_of_their_group():
 
 
 @pytest.mark.parametrize(("model_id", "name"), [("slda", "rating"), ("slda", "kind"), ("medlda", "kind")])
+@pytest.mark.slow
 def test_coefficients_have_their_conditional_law(model_id, name):
     """Of one topic and few documents, topics fixed, by a long chain, against quadrature."""
     model = get(model_id, n_topics=1, response=name, **FITTED)
@@ -283,6 +284,7 @@ def test_a_thousand_categories():
     [on_rung(rung_that_sees(m), m) for m in MUTANTS if issubclass(Slda, m.concerns)],
     ids=lambda mutant: mutant.id,
 )
+@pytest.mark.slow
 def test_mutants_are_rejected(mutant):
     verdict = climb(Case("slda", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict

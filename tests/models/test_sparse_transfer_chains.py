@@ -28,6 +28,7 @@ FALSE_ALARM_RATE = 1e-5
         ("collapsed", "document"),
     ],
 )
+@pytest.mark.slow
 def test_samplers_agree_with_the_oracle(variant, lengths):
     model = get("sparse_transfer", **HYPER, lengths=lengths)
     subject = ModelSubject(model, Design.of(MICRO), variant)
@@ -37,6 +38,7 @@ def test_samplers_agree_with_the_oracle(variant, lengths):
     assert verdict.passed, verdict
 
 
+@pytest.mark.slow
 def test_the_oracle_tells_a_wrong_collapsed_sampler():
     change = mutant_by_id("transfer-collapsed-closed-too-likely").change
 
@@ -49,6 +51,7 @@ def test_the_oracle_tells_a_wrong_collapsed_sampler():
     assert verdict.status == "rejected"
 
 
+@pytest.mark.slow
 def test_samplers_agree_with_the_oracle_on_alpha():
     model = get("sparse_transfer", **HYPER | {"alpha": Gamma(2.0, 2.0)})
     corpus = Corpus([0, 1, 0, 1, 1], [0, 3, 5], n_words=2, group=[0, 1])
@@ -81,6 +84,7 @@ def excess_of_ghosts(kernel, draws):
 
 
 @pytest.mark.parametrize("variant", ["masks", "collapsed", "slice"])
+@pytest.mark.slow
 def test_ghosts_are_as_many_as_they_should_be(variant):
     # 5 standard errors of 100 batches: false alarm rate 3e-6
     assert abs(excess_of_ghosts(SparseTransfer().kernels[variant], 50_000)) < 5.0
@@ -129,6 +133,7 @@ def test_weights_that_underflow_follow_their_law(variant):
     assert excess_of_tiny_shapes(SparseTransfer().kernels[variant], 20_000) < 5.3
 
 
+@pytest.mark.slow
 def test_a_sampler_that_clamps_small_weights_is_told():
     clamped = Change(
         "buffet/state.py",
@@ -142,6 +147,7 @@ def test_a_sampler_that_clamps_small_weights_is_told():
 @pytest.mark.parametrize(
     ("lengths", "exact", "mean", "worst"), [("task", 2.4935, 3.86, 0.384), ("document", 2.3386, 3.84, 0.45)]
 )
+@pytest.mark.slow
 def test_published_algorithm_is_rejected(lengths, exact, mean, worst):
     model = get("sparse_transfer", **HYPER, lengths=lengths)
     assert not model.kernel("published").exact

@@ -263,6 +263,7 @@ def test_the_generator_keeps_to_limits_or_gives_up(monkeypatch):
         )
 
 
+@pytest.mark.slow
 def test_reference_is_the_sum_over_all_dishes():
     model = get("was").set_to("prior")
     design = Design(np.array([4, 0, 3, 5]), 3)
@@ -353,6 +354,7 @@ def test_quantities_by_hand():
 @pytest.mark.parametrize(
     ("variant", "is_exact"), [("blocked", True), ("past_only", False), ("as_if_last", False)]
 )
+@pytest.mark.slow
 def test_long_chains_against_enumeration(variant, is_exact):
     """On sentences of 2, 2 and 1 tokens, where what is not exact is off by 0.05 and 0.09."""
     model = get("was", n_topics=2, a=1.0, b=1.0, zeta=1.0, kappa=0.3, eta=0.2)

@@ -63,6 +63,7 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize(("n_workers", "n_threads"), [(1, 1), (2, 1), (4, 1), (1, 4)])
+@pytest.mark.slow
 def test_the_draws_of_sample(corpus, n_workers, n_threads):
     expected = {name: sample(get(name), corpus, **RUN, workers=n_workers) for name in ("lda", "hdp")}
     with workers(n_workers, n_threads) as own, distributed.Client(own, set_as_default=False) as client:
@@ -77,6 +78,7 @@ def test_the_draws_of_sample(corpus, n_workers, n_threads):
             assert np.all(found["sample_stats"]["seconds"] > 0)
 
 
+@pytest.mark.slow
 def test_computations_of_the_users_own_stay_where_they_were():
     with cluster_at("local:1"):
         assert dask.config.get("scheduler", None) is None

@@ -71,6 +71,7 @@ def test_topics_that_may_be_off(words):
     assert abs(z_score(found, exact_with_masks(np.array(words)))) < Z
 
 
+@pytest.mark.slow
 def test_the_checks_reject_wrong_estimates():
     words = np.array([0, 0, 2, 2, 2])
     truth = exact(words, PRIOR)

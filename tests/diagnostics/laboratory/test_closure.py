@@ -94,10 +94,12 @@ SAYS_NOTHING = (
 )
 
 
+@pytest.mark.slow
 def test_what_says_nothing_voids_nothing(voided):
     assert voided(*SAYS_NOTHING) == set()
 
 
+@pytest.mark.slow
 def test_a_sign_in_the_sticks_voids_the_verdicts_on_models_with_sticks(voided):
     of_sentences = ("was", "ordered_sbp", "sbp", "tjb_hdp", "mqr_hdp", "icd")  # without a number of topics
     users = ("hdp", "mt_hdp", "shdp", "hdsp", "whdsp", "dp_mrm", *of_sentences)
@@ -106,6 +108,7 @@ def test_a_sign_in_the_sticks_voids_the_verdicts_on_models_with_sticks(voided):
     assert found >= of(users, "oracle") | of(users, "joint")
 
 
+@pytest.mark.slow
 def test_a_sign_in_a_function_of_stan_voids_the_agreement_of_the_references_that_include_it(voided):
     users = {
         key
@@ -117,23 +120,27 @@ def test_a_sign_in_a_function_of_stan_voids_the_agreement_of_the_references_that
     assert voided(("stan/functions/sticks.stan", "+", "-")) == users
 
 
+@pytest.mark.slow
 def test_a_sign_in_a_rung_voids_the_verdicts_of_that_rung(voided):
     assert voided(("diagnostics/laboratory/geweke.py", "HEAVY_TAIL = 5.0", "HEAVY_TAIL = -5.0")) == of(
         "", "geweke"
     )
 
 
+@pytest.mark.slow
 def test_another_back_end_voids_the_agreement_of_all_references(voided):
     found = voided(("zoo/inference/backends.py", "return BACKENDS[name]", 'return BACKENDS["kernel"]'))
     assert found == of("", "reference")
 
 
+@pytest.mark.slow
 def test_a_sign_in_the_reference_of_a_family_voids_its_agreement(voided):
     found = voided(("zoo/families/hdp/reference.py", "def mt_hdp(", "def mt_hdp(more=1, *, "))
     assert found
     assert found <= of("mt_hdp", "reference")
 
 
+@pytest.mark.slow
 def test_a_sign_in_a_kernel_voids_all_that_runs_it(voided):
     found = voided(("kernels/lda/cclda.py", "gamma1 + n_own", "gamma1 - n_own"))
     assert found == of("cclda")
@@ -150,17 +157,20 @@ OF_A_CLASS = {
 
 
 @pytest.mark.parametrize("name", OF_A_CLASS)
+@pytest.mark.slow
 def test_a_function_that_is_chosen_by_type_voids_the_verdicts_on_models_with_this_type(voided, name):
     find, put, models = OF_A_CLASS[name]
     assert Name("kernels.labels.documents", name) in {known for known, _ in closure.implementations()}
     assert voided(("kernels/labels/documents.py", find, put)) == of(models)
 
 
+@pytest.mark.slow
 def test_implementations_are_found_in_modules_that_nobody_names(voided):
     found = voided(("kernels/belief_network/tokens.py", "def _dense_step(", "def _dense_step(more=1, *, "))
     assert found >= {key for key in of("") if "belief-network" in key[0] and key[1] in ("joint", "oracle")}
 
 
+@pytest.mark.slow
 def test_topics_that_a_model_could_have_had_are_no_part_of_its_verdicts(voided):
     found = voided(("zoo/families/belief_network/network.py", "def links_below(", "def links_below(x=1, *, "))
     under_networks = {key for key in cases() if "belief-network" in key[0]}

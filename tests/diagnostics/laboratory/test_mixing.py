@@ -50,6 +50,7 @@ def test_small_corpora_are_soon_reached(model_id):
             np.testing.assert_array_equal(values, again.histories[start].quantities[name])
 
 
+@pytest.mark.slow
 def test_lengths_are_drawn_where_there_is_a_law_of_them():
     model = get("focused", alpha=3.0, gamma=2.0, eta=0.2)
     found = mixing(model, Design(np.full(15, 10), 12), sweeps=10, seed=3)

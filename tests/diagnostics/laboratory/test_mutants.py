@@ -52,6 +52,7 @@ def test_a_change_that_does_not_apply(change):
         for case in SAMPLERS
     ],
 )
+@pytest.mark.slow
 def test_plain_python_makes_the_same_draws(case):
     model = case.make_model()
     latents, corpus = model.simulate(DESIGN, np.random.default_rng(3))
@@ -80,6 +81,7 @@ DYING = [
 
 
 @pytest.mark.parametrize(("model", "mutant", "rung"), DYING)
+@pytest.mark.slow
 def test_mutants_die(model, mutant, rung):
     (found,) = [m for m in MUTANTS if m.id == mutant]
     verdict = climb(Case(model, found.variant or "sparse", rung, mutant=mutant))
@@ -94,6 +96,7 @@ def test_mutants_die(model, mutant, rung):
         on_rung("oracle", "pyp-new-topic-too-likely", "oracle"),
     ],
 )
+@pytest.mark.slow
 def test_mutants_of_both_sides_die_in_a_combination(mutant, rung):
     """Of the documents, of the topics, and of what the two do together."""
     verdict = climb(Case("hdp", "forced", rung, mutant=mutant, topics="pitman-yor"))
@@ -140,6 +143,7 @@ def test_mutants_of_births_under_belief_networks_die():
 @pytest.mark.parametrize(
     ("model", "rung"), [("lda", "sequential"), ("hdp", "oracle"), ("mt_hdp", "sequential")]
 )
+@pytest.mark.slow
 def test_right_kernels_live(model, rung):
     """Each is rejected with probability 1e-5 at most, were the seed not fixed."""
     verdict = climb(Case(model, "sparse", rung))

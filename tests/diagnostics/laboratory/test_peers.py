@@ -69,6 +69,7 @@ def test_two_tokens_of_one_word_by_hand():
 
 
 @pytest.mark.parametrize("rung", [geweke, sequential])
+@pytest.mark.slow
 def test_rungs_that_need_given_latents_refuse(rung):
     verdict = rung(Tomotopy(LDA, Design.of(TWO_DOCUMENTS)))
     assert verdict.status == "broken"
@@ -107,6 +108,7 @@ OF_LABELS = {
 
 
 @pytest.mark.parametrize("which", OF_LABELS)
+@pytest.mark.slow
 def test_models_of_labels_agree_with_the_oracle(which):
     model = OF_LABELS[which]
     subject = LabelledTomotopy(model, Design.of(LABELLED))
@@ -123,6 +125,7 @@ def test_topics_are_those_of_labels():
         assert own[np.arange(LABELLED.n_tokens), next(chain)["z"]].all()
 
 
+@pytest.mark.slow
 def test_models_of_labels_with_another_prior_do_not():
     other = bnpzoo.get("partially_labeled_lda", alpha=0.3, eta=0.4, topics_per_label=2, common=1)
     subject = LabelledTomotopy(other, Design.of(LABELLED))

@@ -44,6 +44,7 @@ def test_every_back_end_at_every_truncation_where_there_is_one(calls):
     assert made == [("kernel", None), *both, ("kernel", None), ("numpyro", None), ("stan", None)]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_goes_on_where_it_was(calls, tmp_path):
     made, fake = calls
     fake.stopped_at = 3

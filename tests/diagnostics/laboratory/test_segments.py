@@ -37,6 +37,7 @@ def heavy_if(is_heavy, *values):
         for rung in ("joint", "oracle", "sequential", "geweke", "sbc")
     ],
 )
+@pytest.mark.slow
 def test_it_climbs(name, rung):
     verdict = climb(Case(name, "blocked", rung))
     assert verdict.passed, verdict
@@ -58,6 +59,7 @@ def test_it_agrees_with_its_references(name, options, tmp_path):
         for mutant in mutants_of(get(name))
     ],
 )
+@pytest.mark.slow
 def test_mutants_are_rejected(name, mutant):
     verdict = climb(Case(name, "blocked", SLOWLY.get(mutant, "joint"), mutant=mutant))
     assert verdict.status in ("rejected", "broken"), verdict

@@ -59,6 +59,7 @@ def test_cases_that_are_not(arguments, message):
         validate.cases_of(*arguments)
 
 
+@pytest.mark.slow
 def test_every_case_has_settings_and_a_small_model():
     for budget in BUDGETS:
         for case in validate.round_of(budget):
@@ -152,6 +153,7 @@ def test_the_report_is_one_safe_page(tmp_path, climbed):
     assert "http" not in html.replace("http-equiv", "").replace("http://www.w3.org", "")
 
 
+@pytest.mark.slow
 def test_the_report_draws_more_panels_than_arviz_would(tmp_path):
     ranks = np.random.default_rng(0).random((43, 1, 20))
     groups = {"prior_sbc": xr.Dataset({f"x{i}": (("chain", "draw"), own) for i, own in enumerate(ranks)})}

@@ -71,6 +71,7 @@ def page(fits, corpus, tmp_path_factory):
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_tag_is_closed_and_nothing_is_loaded(page):
     reader = Reader(page)
     assert "script" not in reader.tags
@@ -117,6 +118,7 @@ def test_labels_are_escaped_too(fits, tmp_path):
     assert "<script" not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_one_fit_and_a_disagreement(fits, tmp_path):
     one = fits["kernel (sparse)"]
     write_report(tmp_path / "one.html", {"one": one})

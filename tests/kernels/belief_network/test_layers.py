@@ -93,6 +93,7 @@ RAISED = Change(
 
 
 @pytest.mark.parametrize("change", [None, pytest.param(RAISED, marks=pytest.mark.heavy)])
+@pytest.mark.slow
 def test_links_that_underflow_leave_the_law_as_it_is(change):
     """With masses so small that links often are no positive doubles."""
     changes = (PLAIN_PYTHON, change) if change else ()

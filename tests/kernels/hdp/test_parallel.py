@@ -100,6 +100,7 @@ def test_cells_leave_the_law_of_topics_given_sticks_and_shares_invariant():
         ("if j >= recount_at or tokens.group[d] != group:", "if j >= recount_at:"),
     ],
 )
+@pytest.mark.slow
 def test_cells_that_are_wrong_do_not(find, replace):
     assert residual(Sampler(Change("hdp/parallel.py", find, replace))) > 1e-3
 
@@ -184,6 +185,7 @@ def assert_same(found, expected):
 
 @pytest.mark.compiled
 @hdp_and_mt_hdp
+@pytest.mark.slow
 def test_threads_do_not_change_a_bit(monkeypatch, which):
     monkeypatch.setattr(compiled_blocked, "TOKENS_OF_CELL", 100)
     model, corpus = subject(which)

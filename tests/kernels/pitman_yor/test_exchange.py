@@ -37,11 +37,13 @@ def largest_residual(case, *changes):
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@pytest.mark.slow
 def test_exchanges_leave_the_posterior_as_it_is(case):
     assert largest_residual(case) < 1e-12
 
 
 @pytest.mark.parametrize("mutant", CHANGE)
+@pytest.mark.slow
 def test_wrong_exchanges_do_not(mutant):
     assert max(largest_residual(CASES[case], CHANGE[mutant]) for case in WITH_CONCENTRATIONS) > 1e-4
 

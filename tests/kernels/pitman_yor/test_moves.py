@@ -158,6 +158,7 @@ def known_answers(micro, keys):
     return logsumexp(log_density), n_tables @ np.exp(log_density - logsumexp(log_density))
 
 
+@pytest.mark.slow
 def test_all_states_of_a_micro_corpus():
     micro = Micro(**DOCS)
     keys = [z.tobytes() + association.tobytes() for z, association in micro.all_states()]

@@ -108,6 +108,7 @@ def test_counts_stay_consistent(sweep, same_word, shape):
 
 
 @pytest.mark.parametrize("same_word", [True, False])
+@pytest.mark.slow
 def test_check_notices(same_word):
     for name in ("listed_tables", "listed_customers", "customers", "tables", "b"):
         state = random_state(same_word)
@@ -201,6 +202,7 @@ def test_mass_equals_recount(same_word):
 
 
 @pytest.mark.parametrize(("same_word", "exact"), [(True, 7.414953), (False, 7.115076731878)])
+@pytest.mark.slow
 def test_explicit_bases_give_the_expected_tables(same_word, exact):
     """Of a corpus all of whose states have been summed."""
     matrices = (

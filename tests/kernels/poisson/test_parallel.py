@@ -44,6 +44,7 @@ def model_and_corpus(name, n_documents):
 
 
 @pytest.mark.parametrize("name", [of_sampler(name in EVERY_RUN, name) for name in MODELS])
+@pytest.mark.slow
 def test_threads_do_not_change_a_bit(monkeypatch, name):
     monkeypatch.setattr(parts, "TOKENS_OF_PART", 100)
     model, corpus = model_and_corpus(name, 100)

@@ -6,6 +6,7 @@ shared with the token step of the kernel but the seats that a token finds, given
 """
 
 import numpy as np
+import pytest
 from bnpzoo.kernels.segments import particles as smc
 
 WORDS, SENTENCE = np.array([0, 1, 0, 0, 1, 2, 0]), np.array([0, 1, 2, 0, 1, 2, 0])
@@ -72,11 +73,13 @@ def largest_z(draws):
     return np.abs((draws.mean(axis=0) - [*EXACT.values()]) / error).max()
 
 
+@pytest.mark.slow
 def test_particle_gibbs_agrees_with_enumeration():
     """Six standard errors of 40 batches, three numbers: a false alarm in 600,000, by Student's t."""
     assert largest_z(particle_gibbs(np.random.default_rng(0), 4000)) < 6.0
 
 
+@pytest.mark.slow
 def test_particles_of_another_law_do_not():
     """A new dish has the weight of one on offer, 1, instead of zeta."""
     forgotten = LAW._replace(zeta=1.0)

@@ -94,6 +94,7 @@ NO_DATA = {"words": [0] * 4, "n_topics": 1}
 """One topic, of which the words say nothing; then dishes are all there is."""
 
 
+@pytest.mark.slow
 def test_a_pass_over_tokens_leaves_the_posterior_invariant():
     assert residual(pass_tokens, [2, 1], [0, 1, 0]) < 1e-12
 
@@ -114,6 +115,7 @@ def pass_tokens_with_stops(room, rng, state):
 
 
 @pytest.mark.parametrize("token", [1, 2])
+@pytest.mark.slow
 def test_a_stop_within_a_document_leaves_the_posterior_invariant(token):
     """The document is entered again, and its dishes are numbered anew."""
     assert residual(pass_tokens_with_stops, [2, 1], [0, 1, 0], stops_at(token)) < 1e-12
@@ -133,11 +135,13 @@ def test_a_pass_over_tokens_leaves_the_prior_invariant(arguments):
 
 
 @pytest.mark.parametrize("arguments", [{}, {"a": 1.7}, {"most_tables": 1}, {"most_dishes": 2}], ids=str)
+@pytest.mark.slow
 def test_a_pass_over_tables_leaves_the_posterior_invariant(arguments):
     assert residual(pass_tables, [2, 2], [0, 1, 1, 0], **arguments) < 1e-12
 
 
 @pytest.mark.parametrize("mutant", OF_TABLES)
+@pytest.mark.slow
 def test_wrong_passes_over_tables_do_not(mutant):
     assert residual(pass_tables, [2, 2], [0, 0, 1, 0], OF_TABLES[mutant]) > 1e-4
 

@@ -122,6 +122,7 @@ def test_one_layer_has_the_posterior_of_symmetric_dirichlet_topics():
 
 
 @pytest.mark.parametrize(("model_id", "layers"), [("hdp", 2), ("hdp", 3), ("mt_hdp", 2)])
+@pytest.mark.slow
 def test_evidence_of_a_few_tokens_is_the_mean_over_the_generator(model_id, layers):
     """Summed over all partitions; at most 4.5 standard errors apart: a false alarm has probability 7e-6."""
     model = get(model_id, topics="belief-network", layers=layers).set_to("fixed")

@@ -66,6 +66,7 @@ def states(model, variant, n, corpus=CORPUS):
 @pytest.mark.parametrize(
     "model_id", [m if m == "lda" else pytest.param(m, marks=pytest.mark.heavy) for m in MODELS]
 )
+@pytest.mark.slow
 def test_edges_stay_finite(model_id, edge):
     model, corpus = of(model_id, **EDGES[edge]), OF_TASKS if model_id == "mt_hdp" else CORPUS
     for variant in model.kernels:
@@ -94,6 +95,7 @@ def test_one_topic(model_id):
 
 
 @pytest.mark.parametrize("model_id", LABELLED)
+@pytest.mark.slow
 def test_topics_of_labels_that_nobody_has_are_linked_as_the_prior_has_it(model_id):
     """Links of topics without tokens have the mean of Gamma(popularity, link_rate) given popularity."""
     model = of(model_id, layers=2, width=2, layer_mass=4.0, layer_rate=1.0, link_rate=2.0, eta=0.5)
@@ -122,6 +124,7 @@ def test_pfa_has_as_many_topics_as_the_layers_unless_told():
     assert latents["log_links"].shape == (4, 4)
 
 
+@pytest.mark.slow
 def test_pfa_on_one_layer_is_pfa_with_a_sampled_eta():
     """The enumerated posterior of `pfa` with symmetric Dirichlet topics, by the sampler of a network."""
     hyper = {"n_topics": 2, "gamma": 1.5, "c": 0.8, "length_shape": 2.0}
@@ -135,6 +138,7 @@ def test_pfa_on_one_layer_is_pfa_with_a_sampled_eta():
     assert not agrees_with_oracle(subject, wrong, corpus, draws=4000, false_alarm_rate=1e-5).passed
 
 
+@pytest.mark.slow
 def test_words_of_a_topic_without_tokens_are_drawn_however_small_the_shapes():
     """By the parallel sampler: of two words, each is all of an empty topic half of the time.
 

@@ -88,12 +88,14 @@ def assert_near(found, known):
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.slow
 def test_evidence(layers):
     weight = weights(from_prior(layers)[1]).sum(axis=1)
     mean, error = estimate(weight, np.ones(DRAWS))
     assert_near((np.log(mean), error / mean), EVIDENCE[layers])
 
 
+@pytest.mark.slow
 def test_posterior_of_two_layers():
     hyper, psi = from_prior(2)
     weight = weights(psi)
@@ -104,6 +106,7 @@ def test_posterior_of_two_layers():
         assert_near(estimate(np.log(hyper[name]), weight.sum(axis=1)), known)
 
 
+@pytest.mark.slow
 def test_another_mass_has_another_posterior():
     """With ``gamma_0`` in place of ``gamma_0 / 2`` for the shapes of popularity."""
     _, psi = from_prior(2, mass_scale=WIDTH)

@@ -31,6 +31,7 @@ def log_words_given(psi):
 
 
 @pytest.mark.parametrize("layers", [2, 3])
+@pytest.mark.slow
 def test_marginal_is_the_mean_over_the_generator(layers):
     """At most 4.5 standard errors apart: a false alarm has probability 7e-6, were the seed not fixed."""
     hyper, rng = hyper_of(layers), np.random.default_rng(layers)
@@ -46,6 +47,7 @@ def test_marginal_is_the_mean_over_the_generator(layers):
 
 
 @pytest.mark.parametrize("layers", [2, 3])
+@pytest.mark.slow
 def test_more_points_change_the_oracle_by_less_than_chains_err(layers, monkeypatch):
     """Chains before the oracle have standard errors of 0.003 or more."""
     model = get("lda", topics="belief-network", layers=layers).set_to("fixed")

@@ -72,6 +72,7 @@ def test_models_that_open_topics_take_no_seeds():
 
 
 @pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.slow
 def test_topic_k_is_that_of_the_kth_seeds(order):
     model = get("lda", topics="seeded", n_topics=2, seeds=[["market"], ["goal"]][::order])
     tree = bnpzoo.sample(model, CORPUS, chains=2, tune=20, draws=20, seed=1)

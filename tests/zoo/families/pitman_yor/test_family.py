@@ -154,6 +154,7 @@ def frequencies(draw, n):
 
 @pytest.mark.parametrize("model_id", ["tpyp", "pyp"])
 @pytest.mark.parametrize("again", [False, True], ids=["simulated", "data drawn again"])
+@pytest.mark.slow
 def test_generator_agrees_with_the_density(model_id, again):
     data = corpus([0, 0], [0], n_words=2)
     design, rng = Design.of(data), np.random.default_rng(0)

@@ -112,6 +112,7 @@ def test_normalised_variables_are_a_pitman_yor_process(b):
     assert abs(seen.mean() - np.exp(log_probability(counts, a, b + 0.3))) > ALARM * error
 
 
+@pytest.mark.slow
 def test_five_sticks_with_a_dirichlet_tail_come_close_and_other_tails_do_not():
     a, b, counts = 0.7, 1.0, np.array([6, 3, 1])
 
@@ -240,6 +241,7 @@ def evidence(model, corpus, n_draws):
     return weights.mean(), weights.std() / np.sqrt(n_draws)
 
 
+@pytest.mark.slow
 def test_evidence_equals_enumeration():
     # The tilts of four restaurants are weights; with a small b they have a variance.
     corpus = MICRO.take(slice(1, 3))

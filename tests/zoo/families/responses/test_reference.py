@@ -48,12 +48,14 @@ def traced(request):
     return model, sites, draw, topics, log_p
 
 
+@pytest.mark.slow
 def test_topics_are_summed_out(traced):
     _, sites, _, _, log_p = traced
     found = sum(float(site["fn"].log_factor) for name, site in sites.items() if name.startswith("document_"))
     assert found == pytest.approx(logsumexp(log_p), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_topics_are_drawn_given_words_and_responses(traced):
     model, _, draw, topics, log_p = traced
     rng, n = np.random.default_rng(0), 4000

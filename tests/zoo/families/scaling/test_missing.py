@@ -85,6 +85,7 @@ def test_answers_are_drawn_by_their_probabilities():
 @pytest.mark.parametrize(
     ("name", "n_topics"), [("hdsp", 2), pytest.param("whdsp", 0, marks=pytest.mark.heavy)]
 )
+@pytest.mark.slow
 def test_posterior_of_topics_and_labels_is_the_enumerated_one(corpus, name, n_topics, monkeypatch):
     monkeypatch.setattr(family, "DRAWS", 300_000)
     law = {"w_shape": 1.2, "w_rate": 0.8} if name == "hdsp" else {"w_variance": 2.5}

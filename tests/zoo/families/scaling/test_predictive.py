@@ -126,6 +126,7 @@ def test_labels_that_words_tell_are_predicted(fit, name, values):
     "model",
     [get("dmr", labels="is_second", n_topics=2), get("whdsp", labels="is_second", alpha=2.0, eta=0.1)],
 )
+@pytest.mark.slow
 def test_documents_that_lack_a_truth_value_are_predicted_as_well(fit, model):
     _, corpus = fit
     is_second = corpus.covariates["kind"] == 1

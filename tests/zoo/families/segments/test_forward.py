@@ -97,6 +97,7 @@ def test_lattices_of_documents_beyond_enumeration(lengths, limits, states, edges
     assert (np.diff(found.first_state).max(), found.source.size) == (states, edges)
 
 
+@pytest.mark.slow
 def test_too_large_lattices_are_refused():
     corpus = document_of([9] * 6, np.random.default_rng(0))
     message = "was: its references run over the tables of each document: expected at most 200,000 edges"
@@ -135,6 +136,7 @@ def at_a_draw(model, corpus):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.slow
 def test_program_is_the_sum_over_all_dishes_given_sticks(form):
     model = model_of(form, forward=True)
     corpus = model.simulate(Design(np.array([4, 0, 3, 5]), 3), np.random.default_rng(0)).corpus
@@ -153,6 +155,7 @@ def test_program_is_the_sum_over_all_dishes_given_sticks(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.slow
 def test_sticks_integrated_out_give_the_enumerated_program(form):
     """By Monte Carlo over sticks, with six standard errors; a false alarm in 5e8, were the seed not fixed."""
     model, rng = model_of(form, a=1.3, b=0.8), np.random.default_rng(0)
@@ -177,6 +180,7 @@ def test_sticks_integrated_out_give_the_enumerated_program(form):
     assert ratio.std() / np.sqrt(ratio.size) < 0.01
 
 
+@pytest.mark.slow
 def test_gradients_where_documents_are_long():
     """Against differences of the density along a line."""
     corpus, rng = document_of((10, 10), np.random.default_rng(0)), np.random.default_rng(1)

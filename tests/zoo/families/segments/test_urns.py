@@ -123,6 +123,7 @@ def test_references_sum_over_dishes_seats_and_topics(name):
 
 
 @each
+@pytest.mark.slow
 def test_new_documents_are_scored_without_bias(name):
     """Mean of estimates over exact probabilities; six standard errors, a false alarm in 5e8."""
     phi = np.random.default_rng(0).dirichlet(np.ones(3), 2)

@@ -104,6 +104,7 @@ def test_joint_density_has_that_of_the_weights(name):
     assert model.log_joint(latents, corpus) == pytest.approx(sum(parts), abs=1e-10)
 
 
+@pytest.mark.slow
 def test_topics_are_drawn_from_their_law():
     """P(z_0 = z_1) at one dish, and at two; six standard errors, a false alarm in 5e8 each."""
     kappa, tau, n = 0.7, 1.3, 40_000
