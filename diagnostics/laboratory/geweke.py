@@ -20,7 +20,7 @@ import xarray as xr
 from arviz_stats.base.array import array_stats
 from scipy.stats import ttest_ind_from_stats
 
-from .subject import Bench, Subject, name_of, reports_broken
+from .subject import Bench, Subject, check_counts, name_of, reports_broken
 from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
 
 HEAVY_TAIL = 5.0
@@ -123,6 +123,7 @@ def geweke(
         ``table`` holds for each moment z-score, p-value, effective sample size of the chains, and
         whether the quantity was log-transformed; group ``pp`` the points of PP plots, ``draws`` all draws.
     """
+    check_counts(draws=(draws, 2), chains=(chains, 2), transitions=(transitions, 1))
     rng = np.random.default_rng(seed)
     bench = Bench(subject)
     bench.check_that_it_moves(rng)

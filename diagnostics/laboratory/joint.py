@@ -53,8 +53,8 @@ def joint_ratio(
     float
         0 up to rounding for a right conditional; inf where one side forbids what the other allows.
     """
-    claimed = log_softmax(np.asarray(log_weights, float))
-    implied = log_softmax(np.array([log_joint(latents) for latents in candidates], float))
+    claimed = log_softmax(_real("log_weights", log_weights))
+    implied = log_softmax(_real("log_joint", [log_joint(latents) for latents in candidates]))
     if claimed.shape != implied.shape:
         raise ValueError(
             f"log_weights: expected one a candidate ({implied.size}), found shape {claimed.shape}"
@@ -63,6 +63,13 @@ def joint_ratio(
         difference = np.abs(claimed - implied)
     difference[np.isneginf(claimed) & np.isneginf(implied)] = 0.0
     return float(np.max(difference))
+
+
+def _real(name: str, values: Any) -> np.ndarray:
+    """`values` as floats; a cast would drop imaginary parts without a word."""
+    if np.iscomplexobj(values):
+        raise ValueError(f"{name}: expected real numbers, found complex ones")
+    return np.asarray(values, float)
 
 
 def joint_ratio_test(
@@ -79,6 +86,7 @@ def joint_ratio_test(
         Name for the verdict.
     log_joint : (latents) -> float
     conditionals : iterable of Conditional
+        Where several have one name, all are judged, and the worst is told.
     tolerance : float
         Largest difference of log probabilities that passes as rounding.
 
@@ -87,18 +95,28 @@ def joint_ratio_test(
     Verdict
         ``table`` holds the largest difference of each conditional. Nothing is random, so no alarm is false.
     """
-    found = {c.name: joint_ratio(log_joint, c.candidates, c.log_weights) for c in conditionals}
+    found: dict[str, float] = {}
+    judged = 0
+    for name, candidates, log_weights in conditionals:
+        judged += 1
+        difference = joint_ratio(log_joint, candidates, log_weights)
+        found[name] = max(found.get(name, difference), difference, key=_badness)
     if not found:
         return Verdict("joint", subject, "broken", "There are no conditionals to compare.", 0.0)
-    worst = max(found, key=lambda name: np.nan_to_num(found[name], nan=np.inf))
+    worst = max(found, key=lambda name: _badness(found[name]))
     passed = found[worst] <= tolerance
     return Verdict(
         "joint",
         subject,
         "passed" if passed else "rejected",
-        f"Largest of {len(found)} differences in log probability: {found[worst]:.3g} ({worst}), "
+        f"Largest of {judged} differences in log probability: {found[worst]:.3g} ({worst}), "
         f"{'within' if passed else 'above'} {tolerance:g}.",
         0.0,
         table_of(list(found), difference=np.array(list(found.values()))),
-        {"conditionals": len(found), "largest": found[worst]},
+        {"conditionals": judged, "largest": found[worst]},
     )
+
+
+def _badness(difference: float) -> float:
+    """By which differences are ordered: NaN comes last, with infinity."""
+    return np.inf if np.isnan(difference) else difference

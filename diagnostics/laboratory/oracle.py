@@ -22,7 +22,7 @@ from scipy.stats import t as student_t
 
 from ...zoo.contract import Design, Model, Prior
 from ...zoo.corpus import Corpus
-from .subject import Bench, Subject, name_of, reports_broken
+from .subject import Bench, Subject, check_counts, name_of, reports_broken
 from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
 
 
@@ -54,9 +54,26 @@ class Oracle:
 
     @classmethod
     def of(cls, assignments: Iterable[np.ndarray], log_joint: Callable[[np.ndarray], float]) -> "Oracle":
-        """Oracle of any model whose latents are all discrete, from its log joint alone."""
-        values = np.array(list(assignments))
-        return cls(values, np.array([log_joint(z) for z in values])[None, None], {})
+        """Oracle of any model whose latents are all discrete, from its log joint alone.
+
+        Raises
+        ------
+        ValueError
+            An assignment comes twice, the log joint of one is NaN or infinity, or all are impossible.
+        """
+        values = np.array([np.array(z) for z in assignments])  # copies: a generator may refill one array
+        distinct, counts = np.unique(values, axis=0, return_counts=True)
+        if (counts > 1).any():
+            twice = distinct[counts.argmax()]
+            raise ValueError(f"assignments: expected each once, found {twice.tolist()} {counts.max()} times")
+        found = np.array([log_joint(z) for z in values], float)
+        wrong = np.isnan(found) | np.isposinf(found)
+        if wrong.any():
+            z, value = values[wrong.argmax()].tolist(), found[wrong.argmax()]
+            raise ValueError(f"log_joint of {z}: expected a finite number or -inf, found {value}")
+        if not np.isfinite(found).any():
+            raise ValueError("log_joint: expected a finite number for some assignment, found none")
+        return cls(values, found[None, None], {})
 
     @classmethod
     def of_model(
@@ -206,6 +223,7 @@ def agrees_with_oracle(
         ``table`` holds for each number the chains' mean and MCSE, the exact value and its standard error,
         z-score and p-value.
     """
+    check_counts(chains=(chains, 1), draws=(draws, 1), warmup=(warmup, 0))
     rng = np.random.default_rng(seed)
     bench = Bench(subject)
     bench.check_that_it_moves(rng)
@@ -265,6 +283,8 @@ class _Probe:
 
     def __call__(self, latents: Any) -> np.ndarray:
         z = np.asarray(self.labels(latents))
+        if z.shape != (self.counts.size,):
+            raise ValueError(f"labels: expected one a token ({self.counts.size}), found shape {z.shape}")
         same = z[self.pairs[0]] == z[self.pairs[1]]
         topics = np.unique(z).size == self.counts
         return np.concatenate([same, topics, *(np.ravel(latents[name]) for name in self.hyper)], dtype=float)

@@ -28,8 +28,8 @@ class NumpyroProgram:
     program : callable
         With a keyword argument for each observed site, of the site's name, that is None by default: then the
         site is sampled. All other sites that are sampled are continuous.
-    observed : sequence of str
-        Names of the observed sites.
+    observed : str or sequence of str
+        Name of the observed site, or of all of them.
     arguments : mapping of str to object, optional
         All other arguments of the program, by keyword.
     tune : int
@@ -43,15 +43,15 @@ class NumpyroProgram:
     def __init__(
         self,
         program: Callable[..., Any],
-        observed: Sequence[str],
+        observed: str | Sequence[str],
         arguments: Mapping[str, Any] | None = None,
         tune: int = 200,
         name: str | None = None,
     ):
         self.program = partial(program, **(arguments or {}))  # fixed when the program is compiled
-        self.observed = tuple(observed)
+        self.observed = (observed,) if isinstance(observed, str) else tuple(observed)
         self.tune = tune
-        self.name = name or program.__name__
+        self.name = name or _name_of(program)
 
     def draw_latents(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Draw what is not observed from the prior."""
@@ -78,8 +78,10 @@ class NumpyroProgram:
         chain.post_warmup_state = None
         while True:
             chain.run(_key(rng), **data)
-            chain.post_warmup_state = state = chain.last_state
-            draws = {site: np.asarray(values) for site, values in chain.get_samples().items()}
+            state: Any = chain.last_state
+            chain.post_warmup_state = state
+            # Without what the program computes from its latents, which NumPyro has among the samples.
+            draws = {site: np.asarray(v) for site, v in chain.get_samples().items() if site in state.z}
             for i in range(BLOCK):
                 yield {site: values[i] for site, values in draws.items()}
             chain.post_warmup_state = state  # another data set may have had its turn
@@ -114,6 +116,12 @@ class NumpyroProgram:
             return jnp.asarray(log_density(self.program, (), data, latents)[0])
 
         return jax.jit(log_joint)
+
+
+def _name_of(program: Any) -> str:
+    while isinstance(program, partial):
+        program = program.func
+    return getattr(program, "__name__", type(program).__name__)
 
 
 def _key(rng: np.random.Generator) -> jax.Array:

@@ -1,11 +1,15 @@
 """Replications of simulation-based calibration: in blocks, in parallel, and kept on disk as they come."""
 
+import hashlib
+import inspect
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -141,11 +145,92 @@ def effective_sizes(draws: np.ndarray) -> np.ndarray:
     return sizes
 
 
+def identity_of(subject: Subject, observed: Any) -> dict[str, str]:
+    """Say what a run is of, as far as all processes would say the same: digests by name.
+
+    Of the subject these are its name, the files of its classes, and each of its attributes. Files of the
+    package are left out: a store may outlive a comment there, and `Case.fingerprint` minds the rest.
+    """
+    package = __name__.partition(".")[0]
+    files = [
+        _file(c) for c in type(subject).__mro__ if c.__module__.partition(".")[0] not in (package, "builtins")
+    ]
+    attributes = {f"subject.{name}": _digest(value) for name, value in _state(subject).items()}
+    return {
+        "subject": name_of(subject),
+        "files": _digest(files),
+        "observed": _digest(observed),
+        **attributes,
+    }
+
+
+def _digest(value: Any) -> str:
+    try:
+        told = repr(_told(value, {}))
+    except Exception:  # the value's own functions fail, or it is too deep
+        told = type(value).__qualname__
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _file(of_class: type) -> str:
+    """Text of the file of a class, or of its functions where there is none, as in a notebook."""
+    try:
+        return Path(inspect.getfile(of_class)).read_text(encoding="utf-8")
+    except (TypeError, OSError, ValueError):
+        return "".join(_source(value) for value in vars(of_class).values() if inspect.isroutine(value))
+
+
+def _source(function: Any) -> str:
+    try:
+        return inspect.getsource(inspect.unwrap(getattr(function, "py_func", function)))  # as numba keeps it
+    except (TypeError, OSError):
+        return getattr(function, "__qualname__", "")
+
+
+def _state(thing: Any) -> dict[str, Any]:
+    """Attributes of an object, without what it has computed from them."""
+    if is_dataclass(thing):
+        return {field.name: getattr(thing, field.name) for field in fields(thing)}
+    members = [member for c in type(thing).__mro__ for member in vars(c).items()]
+    computed = {name for name, member in members if isinstance(member, cached_property)}
+    return {name: value for name, value in getattr(thing, "__dict__", {}).items() if name not in computed}
+
+
+def _told(value: Any, before: dict[int, Any]) -> Any:
+    """`value` as nested tuples of text and numbers; what is beyond telling, or told `before`, by its type.
+
+    A pickle would not do: it differs from process to process with the order of sets, and cannot have lambdas.
+    """
+    kind = type(value).__qualname__
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | Path):
+        return kind, repr(value)
+    if id(value) in before or isinstance(value, ModuleType | type):
+        return kind, getattr(value, "__name__", "")
+    before[id(value)] = value  # kept alive, or another object might get its id
+    if isinstance(value, Mapping):
+        return kind, sorted(((_told(k, before), _told(v, before)) for k, v in value.items()), key=repr)
+    if isinstance(value, set | frozenset):
+        return kind, sorted((_told(part, before) for part in value), key=repr)
+    if isinstance(value, list | tuple):
+        return kind, [_told(part, before) for part in value]
+    if isinstance(value, partial):
+        return kind, [_told(part, before) for part in (value.func, value.args, value.keywords)]
+    if inspect.isroutine(value) or hasattr(value, "py_func") or hasattr(value, "__wrapped__"):
+        return kind, _source(value)
+    if hasattr(value, "__array__"):
+        array = np.asarray(value)
+        if array.dtype.hasobject:
+            return kind, array.shape, _told(array.tolist(), before)
+        return kind, array.dtype.str, array.shape, hashlib.sha256(array.tobytes()).hexdigest()
+    return kind, _told(_state(value), before)
+
+
 def run_blocks(
-    subject: Subject,
+    bench: Bench,
     joint: Joint,
     plan: Plan,
     store: Path | None,
+    identity: Mapping[str, Any],
     n_jobs: int,
     backend: str | None,
     progress: Callable[[int, int], None] | None,
@@ -153,7 +238,8 @@ def run_blocks(
     """Ranks and effective sizes of all replications, each float (replication, Q).
 
     Blocks that `store` holds are read, the others run and stored. A replication depends on the seed and its
-    own number alone, so the result does not depend on who computes it, or when.
+    own number alone, so the result does not depend on who computes it, or when. `identity`, and the shapes
+    of the quantities that `bench` has measured, say with `plan` whose blocks they are.
 
     Raises
     ------
@@ -162,13 +248,13 @@ def run_blocks(
     """
     blocks = list(plan.blocks())
     if store is not None:
-        claim(store, {"subject": name_of(subject), "joint": type(joint).__name__, **asdict(plan)})
+        claim(store, {**identity, "quantities": list(bench.shapes.items()), **asdict(plan)})
     done = {i: found for i, block in enumerate(blocks) if (found := _read(store, i, len(block))) is not None}
     finished = sum(len(blocks[i]) for i in done)
     if progress is not None:
         progress(finished, plan.replications)
     tasks = (
-        delayed(_run_block)(subject, joint, plan, i, block, store)
+        delayed(_run_block)(bench, joint, plan, i, block, store)
         for i, block in enumerate(blocks)
         if i not in done
     )
@@ -183,9 +269,8 @@ def run_blocks(
 
 
 def _run_block(
-    subject: Subject, joint: Joint, plan: Plan, number: int, block: range, store: Path | None
+    bench: Bench, joint: Joint, plan: Plan, number: int, block: range, store: Path | None
 ) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
-    bench = Bench(subject)
     ranks, sizes = map(np.array, zip(*(replicate(bench, joint, plan, i) for i in block), strict=True))
     if store is not None:
         _write(_block_path(store, number), {"ranks": ranks, "ess": sizes})

@@ -20,8 +20,12 @@ import numpy as np
 import xarray as xr
 from scipy.stats import ks_2samp, rankdata
 
-from .subject import Bench, Subject, name_of, reports_broken
+from .subject import Bench, Subject, check_counts, name_of, reports_broken
 from .verdict import FALSE_ALARM_RATE, Verdict, table_of
+
+LEAST_SAMPLES = 4
+"""No p-value of two samples of n is below 4 / C(2n, n), which is 0.2 for three draws. The first round accepts
+what is above 0.146, at the default rate: with fewer draws every sampler would pass."""
 
 
 class Round(NamedTuple):
@@ -138,7 +142,7 @@ def sequential(
     ----------
     subject : Subject
     samples : int
-        Draws in each sample of the first round; four times as many in up to six more.
+        Draws in each sample of the first round, at least 4; four times as many in up to six more.
     transitions : int
         Of each draw of the second sample; more of them show smaller errors.
     false_alarm_rate : float
@@ -153,6 +157,7 @@ def sequential(
         ``table`` holds the p-value and the mean of each quantity in both samples of the last round; group
         ``two_sample`` its draws and group ``rounds`` the course of the test.
     """
+    check_counts(samples=(samples, LEAST_SAMPLES), transitions=(transitions, 1))
     rng = np.random.default_rng(seed)
     bench = Bench(subject)
     bench.check_that_it_moves(rng)

@@ -124,6 +124,19 @@ def name_of(subject: Any) -> str:
     return getattr(subject, "name", type(subject).__name__)
 
 
+def check_counts(**arguments: tuple[Any, int]) -> None:
+    """Check arguments of a rung that are counts, each given with the least that it may be.
+
+    Raises
+    ------
+    ValueError
+        One is no whole number, or too small.
+    """
+    for name, (value, least) in arguments.items():
+        if not isinstance(value, int | np.integer) or value < least:
+            raise ValueError(f"{name}: expected a whole number, {least} or more, found {value}")
+
+
 class Bench:
     """Asks a subject and checks its answers; what is wrong with them becomes a `BrokenSubject`.
 
@@ -190,14 +203,13 @@ class Bench:
         return next(islice(self.transitions(rng, latents, data), n - 1, None))
 
     def measure(self, latents: Any, data: Any) -> np.ndarray:
-        """Test quantities in one flat float array, rounded to ten significant digits."""
+        """Test quantities in one flat array, in the order of `shapes`, rounded to ten significant digits."""
         with _blaming("quantities"):
-            values = {
-                name: np.asarray(value, float)
-                for name, value in self.subject.quantities(latents, data).items()
-            }
+            told = {name: np.asarray(value) for name, value in self.subject.quantities(latents, data).items()}
+            values = {name: _real(name, value) for name, value in told.items()}
         shapes = {name: value.shape for name, value in values.items()}
         if not self.shapes:
+            _check_names(shapes)
             self.shapes = shapes
         if not values:
             raise BrokenSubject("quantities returned nothing")
@@ -207,7 +219,7 @@ class Bench:
                 f"quantity {changed!r} changed shape: expected {self.shapes.get(changed)}, "
                 f"found {shapes.get(changed)}"
             )
-        flat = np.concatenate([value.ravel() for value in values.values()])
+        flat = np.concatenate([values[name].ravel() for name in self.shapes])
         if not np.isfinite(flat).all():
             bad = int(np.argmin(np.isfinite(flat)))
             raise BrokenSubject(f"quantity {self.names[bad]!r}: expected a finite number, found {flat[bad]}")
@@ -229,6 +241,24 @@ class Bench:
             f"the sampler never moved: no quantity changed in {steps} transitions "
             f"on each of {data_sets} data sets"
         )
+
+
+def _real(name: Any, value: np.ndarray) -> np.ndarray:
+    """`value` as floats; a cast would drop imaginary parts without a word."""
+    if np.iscomplexobj(value):
+        raise BrokenSubject(f"quantity {name!r}: expected real numbers, found complex ones")
+    return value.astype(float, copy=False)
+
+
+def _check_names(shapes: Mapping[Any, tuple[int, ...]]) -> None:
+    """Check that the quantities can be variables of one dataset, as `sbc` keeps their ranks."""
+    for name in shapes:
+        if not isinstance(name, str):
+            raise BrokenSubject(f"quantity {name!r}: expected a name that is a string")
+    axes = {f"{name}_dim_{axis}" for name, shape in shapes.items() for axis in range(len(shape))}
+    taken = [name for name in shapes if name in axes or name in ("chain", "draw")]
+    if taken:
+        raise BrokenSubject(f"quantity {taken[0]!r}: expected another name, as an axis of the ranks has this")
 
 
 def _until_closed(chain: Iterator[Any]) -> Iterator[Any]:

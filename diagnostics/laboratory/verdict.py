@@ -73,8 +73,19 @@ def judge(
     figures: Mapping[str, float] | None = None,
     groups: Mapping[str, xr.Dataset] | None = None,
 ) -> Verdict:
-    """Verdict from the p-values of `table`, with Bonferroni's correction over its quantities."""
+    """Verdict from the p-values of `table`, with Bonferroni's correction over its quantities.
+
+    ``broken`` where one of them is no number, which no level is below, and no level above.
+    """
     p_values = np.atleast_1d(table["p_value"].values)
+    unknown = ~np.isfinite(p_values)
+    if unknown.any():
+        first = int(np.argmax(unknown))
+        message = (
+            f"no p-value of {str(table['quantity'].values[first])!r}: "
+            f"expected a finite number, found {p_values[first]}."
+        )
+        return Verdict(rung, subject, "broken", message, false_alarm_rate, table, figures or {}, groups or {})
     worst = int(np.argmin(p_values))
     adjusted = min(1.0, float(p_values[worst]) * p_values.size)
     rejected = adjusted <= false_alarm_rate

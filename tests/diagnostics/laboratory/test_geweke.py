@@ -53,3 +53,17 @@ def test_welch_on_constants():
     z, p_value = welch(np.zeros(10), ones)
     assert np.isposinf(z)
     assert p_value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"draws": 1}, "draws: expected a whole number, 2 or more, found 1"),
+        ({"chains": 0}, "chains: expected a whole number, 2 or more, found 0"),
+        ({"chains": 1}, "chains: expected a whole number, 2 or more, found 1"),
+        ({"transitions": 0}, "transitions: expected a whole number, 1 or more, found 0"),
+    ],
+)
+def test_arguments_out_of_range(normal, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        geweke(normal(), **{"draws": 50, "chains": 3, "transitions": 3} | arguments)

@@ -45,5 +45,27 @@ def test_bad_input():
     with pytest.raises(ValueError, match="expected one a candidate"):
         joint_ratio(lambda z: 0.0, ["a", "b"], np.zeros(3))
     assert joint_ratio_test("toy", lambda z: 0.0, []).status == "broken"
+    with pytest.raises(ValueError, match="log_weights: expected real numbers, found complex ones"):
+        joint_ratio(lambda z: 0.0, ["a", "b"], np.zeros(2, complex))
+    with pytest.raises(ValueError, match="log_joint: expected real numbers, found complex ones"):
+        joint_ratio(lambda z: np.complex128(0.0), ["a", "b"], np.zeros(2))
     not_a_number = Conditional("z", "ab", np.array([0.0, np.nan]))
     assert joint_ratio_test("toy", lambda z: 0.0, [not_a_number]).status == "rejected"
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2], [2, 1, 0]])
+def test_all_conditionals_of_one_name_are_judged(order):
+    weights = [np.zeros(2), np.array([0.0, 2.0]), np.zeros(2)]
+    verdict = joint_ratio_test("toy", lambda z: 0.0, [Conditional("z", "ab", weights[i]) for i in order])
+    assert verdict.status == "rejected"
+    assert verdict.figures["conditionals"] == 3
+    assert verdict.message.startswith("Largest of 3 differences")
+    assert verdict.table["quantity"].values.tolist() == ["z"]
+    assert verdict.table["difference"].item() == verdict.figures["largest"] > 0.5
+
+
+def test_a_difference_that_is_no_number_is_the_worst_of_its_name():
+    weights = [np.zeros(2), np.array([0.0, np.nan]), np.array([0.0, 1.0])]
+    verdict = joint_ratio_test("toy", lambda z: 0.0, [Conditional("z", "ab", own) for own in weights])
+    assert verdict.status == "rejected"
+    assert np.isnan(verdict.figures["largest"])

@@ -116,3 +116,50 @@ def test_kernel_of_a_model_agrees():
     verdict = agrees_with_oracle(ModelSubject(model, Design.of(corpus)), oracle, corpus, draws=3000, seed=1)
     assert verdict.passed, verdict
     assert {"gamma", "alpha", "eta"} <= set(verdict.table["quantity"].values)
+
+
+@pytest.mark.parametrize(
+    ("log_joint", "message"),
+    [
+        (
+            lambda z: np.nan if z[0] else 0.0,
+            r"log_joint of \[1\]: expected a finite number or -inf, found nan",
+        ),
+        (
+            lambda z: np.inf if z[0] else 0.0,
+            r"log_joint of \[1\]: expected a finite number or -inf, found inf",
+        ),
+        (lambda z: -np.inf, "log_joint: expected a finite number for some assignment, found none"),
+    ],
+    ids=["nan", "infinite", "impossible"],
+)
+def test_an_oracle_needs_a_law(log_joint, message):
+    with pytest.raises(ValueError, match=message):
+        Oracle.of(np.array([[0], [1]]), log_joint)
+
+
+def test_assignments_may_be_impossible_but_not_repeated():
+    possible = Oracle.of(np.array([[0], [1]]), lambda z: -np.inf if z[0] else 0.0)
+    assert possible.probabilities.mean.tolist() == [1.0, 0.0]
+    with pytest.raises(ValueError, match=r"assignments: expected each once, found \[0, 1\] 2 times"):
+        Oracle.of(np.array([[0, 1], [1, 1], [0, 1]]), lambda z: 0.0)
+
+
+def test_a_generator_may_refill_one_array():
+    def refilled():
+        z = np.zeros(2, int)
+        for z[0] in range(2):
+            for z[1] in range(2):
+                yield z
+
+    assert Oracle.of(refilled(), lambda z: 0.0).assignments.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+def test_arguments_of_the_oracle_out_of_range(chinese, oracle):
+    with pytest.raises(ValueError, match="draws: expected a whole number, 1 or more, found 0"):
+        agrees_with_oracle(chinese(), oracle, WORDS, draws=0)
+    with pytest.raises(ValueError, match="chains: expected a whole number, 1 or more, found 0"):
+        agrees_with_oracle(chinese(), oracle, WORDS, chains=0)
+    for wrong in (lambda latents: latents["z"][:3], lambda latents: np.append(latents["z"], 0)):
+        with pytest.raises(ValueError, match=r"labels: expected one a token \(4\), found shape"):
+            agrees_with_oracle(chinese(), oracle, WORDS, labels=wrong, draws=20)

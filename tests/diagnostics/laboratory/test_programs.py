@@ -1,5 +1,6 @@
 """A NumPyro program as a subject: a normal mean, whose posterior is known."""
 
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -59,3 +60,26 @@ def test_calibration():
     verdicts = {p.__name__: sbc(subject(p), replications=60, draws=15, thin=2) for p in (right, wrong)}
     assert verdicts["right"].passed, verdicts["right"]
     assert verdicts["wrong"].status == "rejected", verdicts["wrong"]
+
+
+def with_a_sum(n, y=None):
+    mu = numpyro.sample("mu", dist.Normal(0.0, 1.0))
+    total = numpyro.deterministic("total", 2.0 * mu)
+    with numpyro.plate("data", n):
+        numpyro.sample("y", dist.Normal(total, 1.0), obs=y)
+
+
+def test_what_a_program_computes_is_no_latent():
+    own, rng = NumpyroProgram(with_a_sum, ["y"], {"n": 3}, tune=10), np.random.default_rng(0)
+    latents = own.draw_latents(rng)
+    data = own.draw_data(rng, latents)
+    assert latents.keys() == next(own.transitions(rng, latents, data)).keys() == {"mu"}
+    assert sbc(own, replications=2, draws=3, thin=1).status == "passed"
+
+
+def test_names_of_programs_and_of_sites():
+    own = NumpyroProgram(partial(partial(right, n=3), y=None), "y")
+    assert own.name == "right"
+    assert own.observed == ("y",)
+    rng = np.random.default_rng(0)
+    assert own.draw_data(rng, own.draw_latents(rng))["y"].shape == (3,)

@@ -1,8 +1,13 @@
+import sys
+from pathlib import Path
+from runpy import run_path
+from types import ModuleType
+
 import arviz_plots
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.sbc import sbc
-from bnpzoo.diagnostics.laboratory.sbc_runner import normalised_ranks
+from bnpzoo.diagnostics.laboratory.sbc_runner import identity_of, normalised_ranks
 from scipy.stats import kstest
 
 FAST = {"replications": 60, "draws": 31, "thin": 3}
@@ -26,6 +31,7 @@ def test_right_subjects_pass(normal, chinese):
         assert np.all((verdict.table["ess_per_draw"] > 0.5) & (verdict.table["ess_per_draw"] < 2.0))
 
 
+@pytest.mark.slow
 def test_wrong_subjects_are_rejected(normal, chinese):
     verdict = sbc(normal(width=2.0), replications=60, draws=31, thin=3, seed=1)
     assert verdict.status == "rejected", verdict
@@ -102,3 +108,136 @@ class Mean:
 
     def transition(self, rng, latents, data):
         return self.right.transition(rng, latents, data) + (0.5 if data.size > 3 else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"replications": 0}, "replications: expected a whole number, 1 or more, found 0"),
+        ({"draws": 0}, "draws: expected a whole number, 1 or more, found 0"),
+        ({"thin": 2.5}, r"thin: expected a whole number, 1 or more, found 2\.5"),
+        ({"thin": 0}, "thin: expected a whole number, 1 or more, found 0"),
+    ],
+)
+def test_arguments_out_of_range(normal, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sbc(normal(), **FAST | arguments)
+
+
+def test_a_right_sampler_that_mixes_too_slowly_is_broken(normal):
+    verdict = sbc(normal(correlation=0.9998), replications=40, draws=15, seed=1)
+    assert verdict.status == "broken", verdict
+    assert "mixes too slowly for a pilot of 400 transitions: give thin" in verdict.message
+    assert verdict.figures["replications"] == verdict.groups["prior_sbc"].sizes["draw"] == 40
+    assert verdict.table["ess_per_draw"].min() < 0.5
+    given = sbc(normal(correlation=0.99), replications=40, draws=15, thin=2, seed=1)
+    assert given.status == "broken", given
+    assert "mixes too slowly for this thin: give more than 2" in given.message
+
+
+def test_a_component_that_never_moves_is_rejected(broken):
+    half = broken(
+        draw_latents=lambda rng: rng.normal(size=2),
+        draw_data=lambda rng, latents: rng.normal(latents, 0.1),
+        transition=lambda rng, latents, data: np.array(
+            [rng.normal(data[0] / 1.01, np.sqrt(0.01 / 1.01)), latents[1]]
+        ),
+        quantities=lambda latents, data: {"mu": latents, "distance": latents - data},
+    )
+    verdict = sbc(half, replications=60, draws=15, thin=1, seed=1)
+    assert verdict.status == "rejected", verdict
+
+
+class Moved:
+    """A subject whose state is data, a function, a set, a cache and an object."""
+
+    def __init__(self, right, correlation=0.5, by=0.0, tags=("a", "b")):
+        self.right = right(correlation=correlation)
+        self.shift = lambda mu: mu + by
+        self.by = by
+        self.tags = frozenset(tags)
+        self.calls = 0
+        self.name = "moved"
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["right"], name)
+
+    def transition(self, rng, latents, data):
+        self.calls += 1
+        return self.right.transition(rng, latents, data)
+
+
+class Renamed(Moved):
+    def quantities(self, latents, data):
+        told = self.right.quantities(latents, data)
+        return {"nu" if name == "mu" else name: value for name, value in told.items()}
+
+
+class Wider(Moved):
+    def quantities(self, latents, data):
+        return {**self.right.quantities(latents, data), "more": latents**2}
+
+
+def test_a_store_holds_one_run(normal, tmp_path):
+    fast = {"replications": 20, "draws": 5, "thin": 1, "store": tmp_path}
+    expected = sbc(Moved(normal), **fast)
+    subject = Moved(normal)
+    for _ in range(2):  # the second time it has counted its calls
+        assert sbc(subject, **fast).groups["prior_sbc"].identical(expected.groups["prior_sbc"])
+    for other, told in (
+        (Moved(normal, correlation=0.6), r"subject\.right"),
+        (Moved(normal, by=1.0), r"subject\.by"),
+        (Renamed(normal), "quantities"),
+        (Wider(normal), "quantities"),
+    ):
+        with pytest.raises(ValueError, match=f"holds the results of another run, which differs in .*{told}"):
+            sbc(other, **fast)
+    with pytest.raises(ValueError, match="another run, which differs in observed"):
+        sbc(Moved(normal), **fast, observed=np.zeros(3))
+
+
+def test_a_store_holds_the_run_of_one_data_set(normal, tmp_path):
+    fast = {"replications": 20, "draws": 5, "thin": 1, "store": tmp_path}
+    expected = sbc(normal(), **fast, observed=np.array([1.0, 2.0, 3.0]))
+    again = sbc(normal(), **fast, observed=np.array([1.0, 2.0, 3.0]))
+    assert again.groups["posterior_sbc"].identical(expected.groups["posterior_sbc"])
+    with pytest.raises(ValueError, match="another run, which differs in observed"):
+        sbc(normal(), **fast, observed=np.array([1.0, 2.0, 3.5]))
+
+
+def test_a_store_holds_the_run_of_one_program(tmp_path):
+    source = (Path(__file__).parents[1] / "conftest.py").read_text()
+    fast = {"replications": 20, "draws": 5, "thin": 1, "store": tmp_path / "store"}
+
+    def written(text):
+        (tmp_path / "own.py").write_text(text)
+        own = run_path(str(tmp_path / "own.py"))["Normal"]
+        own.__module__ = "own"
+        return own()
+
+    with pytest.MonkeyPatch.context() as patch:
+        module = ModuleType("own")
+        module.__file__ = str(tmp_path / "own.py")
+        patch.setitem(sys.modules, "own", module)
+        sbc(written(source), **fast)
+        sbc(written(source), **fast)
+        with pytest.raises(ValueError, match="another run, which differs in files"):
+            sbc(written(source.replace("rng.normal(0.0, self.width", "rng.normal(0.1, self.width")), **fast)
+
+
+def test_sets_have_no_order(normal):
+    told = [identity_of(Moved(normal, tags=tags), set(tags)) for tags in ([0, 8], [8, 0])]
+    assert list(frozenset([0, 8])) != list(frozenset([8, 0]))
+    assert told[0] == told[1]
+
+
+def test_blocks_agree_on_the_order_of_quantities(normal, broken):
+    good, seen = normal(), iter(range(10**9))
+
+    def quantities(latents, data):
+        told = good.quantities(latents, data)
+        return dict(reversed(told.items())) if next(seen) % 3 else told
+
+    expected = sbc(good, **FAST, seed=3).groups["prior_sbc"]
+    found = sbc(broken(quantities=quantities), **FAST, seed=3).groups["prior_sbc"]
+    assert found[list(expected)].identical(expected)

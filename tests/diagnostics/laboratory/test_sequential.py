@@ -49,6 +49,7 @@ def test_rounds_of_the_algorithm():
     assert len(list(sequential_rounds(lambda size: 0.5, 1e-5, samples=100))) == 1
 
 
+@pytest.mark.slow
 def test_p_values_are_valid_under_ties_and_without():
     # P(p <= 0.05) <= 0.05 for continuous, coarse and binary laws; 2,000 runs, false alarm 1 in 30,000.
     rng = np.random.default_rng(4)
@@ -88,7 +89,30 @@ def test_right_subjects_pass(normal, chinese):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.slow
 def test_wrong_subjects_are_rejected(normal, chinese, seed):
     for subject in (normal(width=1.5), chinese(mistake="smoothing")):
         verdict = sequential(subject, samples=300, transitions=10, seed=seed)
         assert verdict.status == "rejected", verdict
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"samples": 0}, "samples: expected a whole number, 4 or more, found 0"),
+        ({"samples": 3}, "samples: expected a whole number, 4 or more, found 3"),
+        ({"transitions": 0}, "transitions: expected a whole number, 1 or more, found 0"),
+    ],
+)
+def test_arguments_out_of_range(normal, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sequential(normal(), **arguments)
+
+
+def test_four_samples_can_reject_and_three_cannot(broken):
+    far = broken(transition=lambda rng, *_: rng.normal(100.0), quantities=lambda mu, data: {"mu": mu})
+    assert sequential(far, samples=4).status == "rejected"
+    least = [two_sample_p_value(np.arange(n), np.arange(n) + 100.0) for n in (3, 4)]
+    assert least == pytest.approx([4 / 20, 4 / 70])
+    (first,) = list(sequential_rounds(lambda size: least[0], 1e-5, samples=3))
+    assert not first.rejects

@@ -42,6 +42,22 @@ def _bad(normal):
         "draws no data": ({"draw_data": _raises}, "draw_data raised IndexError"),
         "measures nothing": ({"quantities": lambda latents, data: {}}, "quantities returned nothing"),
         "measures words": ({"quantities": lambda *_: {"mu": "high"}}, "quantities raised ValueError"),
+        "measures complex numbers": (
+            {"quantities": lambda latents, data: {"mu": np.complex128(latents)}},
+            "quantity 'mu': expected real numbers, found complex ones",
+        ),
+        "has a number for a name": (
+            {"quantities": lambda latents, data: {3: latents}},
+            "quantity 3: expected a name that is a string",
+        ),
+        "has the name of an axis": (
+            {"quantities": lambda latents, data: {"draw": latents}},
+            "quantity 'draw': expected another name, as an axis of the ranks has this",
+        ),
+        "has the name of another's axis": (
+            {"quantities": lambda latents, data: {"x_dim_0": latents, "x": [latents, latents]}},
+            "quantity 'x_dim_0': expected another name, as an axis of the ranks has this",
+        ),
         "runs dry": ({"transitions": lambda rng, latents, data: iter([])}, "transitions ended"),
     }  # fmt: skip
 
@@ -89,6 +105,7 @@ class Elsewhere(ModelSubject):
             yield moved | {"alpha": latents["alpha"]}
 
 
+@pytest.mark.slow
 def test_models_of_the_zoo_are_subjects():
     model, design = get("lda", n_topics=2, alpha=1.0, eta=0.5), Design(np.array([4, 0, 5]), 3)
     assert sequential(ModelSubject(model, design), samples=200, seed=1).passed
@@ -112,3 +129,18 @@ def test_long_error_messages_become_one_line(broken):
         raise TypeError("first line\nsecond line")
 
     assert sequential(broken(transition=transition)).message == "transition raised TypeError: first line."
+
+
+def test_quantities_may_come_in_any_order():
+    told = [{"a": 1.0, "b": [2.0, 3.0]}, {"b": [2.0, 3.0], "a": 1.0}]
+    bench = Bench(type("Either", (), {"quantities": lambda self, latents, data: told[latents]})())
+    assert bench.measure(0, None).tolist() == bench.measure(1, None).tolist() == [1.0, 2.0, 3.0]
+    assert bench.names == ["a", "b[0]", "b[1]"]
+
+
+def test_a_bad_quantity_is_named_in_any_order():
+    told = [{"a": 1.0, "b": 2.0}, {"b": 2.0, "a": np.nan}]
+    bench = Bench(type("Either", (), {"quantities": lambda self, latents, data: told[latents]})())
+    bench.measure(0, None)
+    with pytest.raises(BrokenSubject, match="quantity 'a'"):
+        bench.measure(1, None)
