@@ -30,8 +30,8 @@ COMPILED_PROGRAMS = "lda", "hdp"
 def of_sampler(stands_for_a_family, *values):
     """Parameters of a test on one sampler: compiled in every run where it stands for a family.
 
-    `make plain` runs the others as plain Python, where a few sweeps take no longer, and `make validate` all of
-    them compiled.
+    `make plain` runs the others as plain Python, where a few sweeps take no longer, and `make validate` all
+    of them compiled.
     """
     return pytest.param(*values, marks=pytest.mark.compiled if stands_for_a_family else AS_PLAIN_PYTHON)
 

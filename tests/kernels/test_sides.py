@@ -158,6 +158,7 @@ CASES = {
         for name, case in CASES.items()
     ],
 )
+@pytest.mark.slow
 def test_hdp_documents_over_pitman_yor_topics(case):
     _, z = run(hdp_state(*case), sparse_sweep, 100_000)
     draws = np.array([statistics(topics) for topics in z])
@@ -165,6 +166,7 @@ def test_hdp_documents_over_pitman_yor_topics(case):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_a_new_topic_draws_its_concentration():
     case = (3, False, True)
     _, z = run(hdp_state(*case, b=B_PRIOR), sparse_sweep, 100_000)
@@ -197,6 +199,7 @@ def exact_asymmetric(n_topics, prior):
     return answers / total
 
 
+@pytest.mark.slow
 def test_asymmetric_documents():
     prior, n_topics = (2.0, 1.5), 2
     tokens = tokens_of(WORDS, DOC_PTR, np.zeros(2), np.full(WORDS.size, -1))
@@ -302,6 +305,7 @@ def test_check_notices_an_empty_topic_with_tables():
         check(state)
 
 
+@pytest.mark.slow
 def test_explicit_bases_want_a_fixed_number_of_topics():
     with pytest.raises(ValueError, match="explicit bases: expected a document side with a fixed number"):
         explicit_sweep(np.random.default_rng(0), hdp_state(2))

@@ -116,6 +116,7 @@ def test_quantities_have_their_values():
     assert found["author_topics"] == pytest.approx(6 / 4)
 
 
+@pytest.mark.slow
 def test_a_sweep_leaves_the_posterior_invariant():
     few = CORPUS.take(np.arange(3))  # or a sweep has too many ways to go
     kernel = FIXED.kernels_in(load_room(PLAIN_PYTHON))["blocked"]
@@ -152,6 +153,7 @@ def test_authors_and_topics_of_tokens_have_their_conditional_law():
     assert verdict.passed, verdict
 
 
+@pytest.mark.slow
 def test_chains_agree_with_the_enumerated_posterior():
     subject = ModelSubject(FIXED, Design.of(CORPUS), "blocked")
     oracle = Oracle.of_model(FIXED, CORPUS)

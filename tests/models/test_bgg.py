@@ -100,6 +100,7 @@ def test_densities_are_those_of_scipy():
     assert found == pytest.approx(of_counts, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_lengths_that_are_drawn_and_that_are_given_have_the_same_weights():
     model = get("bgg", n_topics=2, **HYPER, **SHAPES)
     rng, design = np.random.default_rng(0), Design(np.array([2, 1]), 1)

@@ -102,6 +102,7 @@ def test_optimised_coefficients_are_the_most_probable_given_topics():
     assert found == pytest.approx(best.x.reshape(found.shape), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_optimised_variant_has_another_law_than_the_posterior():
     kernels = get("dmr").kernels
     assert [name for name, kernel in kernels.items() if not kernel.exact] == ["optimised"]

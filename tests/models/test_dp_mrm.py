@@ -108,6 +108,7 @@ def test_the_generator_has_the_law_of_the_marginal():
 
 
 @pytest.mark.parametrize("variant", [pytest.param("sparse", marks=HEAVY_COMPILED), "dense"])
+@pytest.mark.slow
 def test_chains_agree_with_the_enumerated_posterior(variant):
     subject = ModelSubject(FIXED, Design.of(CORPUS), variant)
     oracle = Oracle.of_model(FIXED, CORPUS)

@@ -37,6 +37,7 @@ def test_density_of_the_layers_is_that_of_scipy():
 
 
 @pytest.mark.parametrize("n_layers", [2, 3])
+@pytest.mark.slow
 def test_posterior_given_lengths_is_that_of_simulated_layers(n_layers):
     model = get("gbn", n_topics=2, n_layers=n_layers, length_shape=0.9, **HYPER, **SMALL)
     subject = ModelSubject(model, Design.of(TWO))
@@ -116,6 +117,7 @@ def test_a_link_of_which_nothing_is_left_is_spread_over_what_is_kept():
     np.testing.assert_allclose(links, [[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [0.0, 0.0, 1.0]], rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_pruning_has_another_law_than_the_posterior():
     model = get("gbn", n_topics=2, length_shape=0.9, **HYPER, **SMALL)
     subject = ModelSubject(model, Design.of(TWO), "pruned")

@@ -100,6 +100,7 @@ def test_log_assignments_is_that_of_proportions_once_u_is_integrated_out(name, r
 
 
 @pytest.mark.parametrize("name", ["hdsp", "whdsp"])
+@pytest.mark.slow
 def test_without_labels_it_is_hdp(name):
     hyper = {"gamma": 1.1, "alpha": 1.4, "eta": 0.5}
     model, hdp = get(name, labels="none", **hyper), get("hdp", **hyper)
@@ -261,6 +262,7 @@ def test_u_given_drawn_proportions_hardly_moves():
 
 @pytest.mark.parametrize("name", ["hdsp", "whdsp"])
 @pytest.mark.parametrize("n_topics", [0, 3])
+@pytest.mark.slow
 def test_information_of_the_scales_is_zero_on_average(name, n_topics):
     """And is not where the scales of a label have moved together, and u has not followed."""
     model, rng = (

@@ -60,6 +60,7 @@ def dishes_drawn(n, **hyper):
     return np.array(counts), np.exp(log_p - logsumexp(log_p))
 
 
+@pytest.mark.slow
 def test_generator_draws_from_the_law_given_the_lengths():
     """A false alarm in 100,000; weights of another gamma are told."""
     counts, law = dishes_drawn(3000)
@@ -145,6 +146,7 @@ def test_predictive_is_a_ratio_of_the_joint():
         assert np.log(share) == pytest.approx(by_word[w] - logsumexp(by_word), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_reference_sums_over_sets_of_dishes():
     """Words and lengths of every sentence, summed over sets by hand."""
     corpus = Corpus([0, 1, 1, 2, 0, 2], [0, 3, 3, 6], n_words=3, segment_ptr=[0, 2, 3, 6])
@@ -170,12 +172,14 @@ def test_reference_sums_over_sets_of_dishes():
     assert np.isfinite(MODEL.log_joint(latents, corpus))
 
 
+@pytest.mark.slow
 def test_lengths_that_are_too_unlikely_are_told():
     design = Design(np.full(3, 400), 5)
     with pytest.raises(ValueError, match=r"^icd: hardly a draw from the prior has sentences of the design's"):
         get("icd", alpha=0.01, gamma=0.01, window=20).simulate(design, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_lengths_are_drawn_too():
     """A sentence has as many tokens as its dishes are strong, given that it has one; standard errors: six."""
     model, rng = get("icd", n_topics=2, window=2, **HYPER | {"alpha": 3.0}), np.random.default_rng(0)
@@ -193,6 +197,7 @@ def test_lengths_are_drawn_too():
         get("icd", alpha=0.01, window=2).simulate_lengths(Design(np.full(9, 9), 3), rng)
 
 
+@pytest.mark.slow
 def test_new_documents_are_scored():
     """Mean of estimates over the exact probability of words given lengths; six standard errors."""
     phi = np.random.default_rng(0).dirichlet(np.ones(3), 2)

@@ -70,6 +70,7 @@ def test_topics_are_those_of_the_labels():
 
 @pytest.mark.parametrize("variant", ["sparse", "dense"])
 @pytest.mark.parametrize("which", MODELS)
+@pytest.mark.slow
 def test_a_sweep_leaves_the_posterior_invariant(which, variant):
     model = MODELS[which]
     few = CORPUS.take(np.arange(DOCUMENTS[which]))  # or a sweep has too many ways to go

@@ -99,6 +99,7 @@ def log_lda(model, z):
     )
 
 
+@pytest.mark.slow
 def test_draws_have_the_joint_law():
     """Topics and categories together, against their enumeration; the chance of a false alarm is as stated."""
     model = get("medlda", n_topics=2, response="group", cost=0.9, margin=0.7, **FITTED)

@@ -35,6 +35,7 @@ def tagged(n=12):
     return Corpus(words, np.arange(0, 4 * n + 1, 4), n_words=5, covariates={"tags": sparse.csr_array(tags)})
 
 
+@pytest.mark.slow
 def test_without_labels_it_is_lda_with_a_sampled_alpha_a_topic():
     hyper = {"n_topics": 2, "eta": 0.5}
     model = get("metalda", labels="none", weight_shape=1.6, weight_rate=1.3, **hyper)

@@ -86,6 +86,7 @@ def test_computations_of_the_users_own_stay_where_they_were():
 
 
 @pytest.mark.parametrize("n_workers", [1, pytest.param(2, marks=HEAVY_COMPILED)])
+@pytest.mark.slow
 def test_the_draws_after_a_worker_is_killed(corpus, n_workers):
     model, run = get("hdp"), RUN | {"draws": 300}
     expected, killed, one_chain_at_a_time = sample(model, corpus, **run), [], Lock()
@@ -135,6 +136,7 @@ def test_sending_is_given_up_long_before_dask_would_while_workers_are_paused(cli
         set_all(client, "running")
 
 
+@pytest.mark.slow
 def test_chains_until_they_meet(corpus, client, monkeypatch):
     monkeypatch.setattr(remote, "PIECE_SECONDS", 0.5)
     run = RUN | {"draws": 300}

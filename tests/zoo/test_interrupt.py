@@ -107,6 +107,7 @@ def test_a_kernel_stopped_while_tuning_says_what_was_kept(tmp_path):
     assert same_start(sample(MODEL, CORPUS, **SETTINGS, **run, resume=True), whole) == 20
 
 
+@pytest.mark.slow
 def test_numpyro_keeps_what_was_drawn(monkeypatch):
     with jax.enable_x64(True):
         compiled = nuts._compiled(MODEL.reference, CORPUS, 2, 2, 10)

@@ -101,6 +101,7 @@ def test_log_dirichlet_survives_shapes_that_underflow(double):
 
 
 @of_each_model
+@pytest.mark.slow
 def test_posterior_equals_enumeration(name, deviations, run_of):
     found = deviations(name, run_of(name)["draws"], **FIXED[name])
     assert np.abs(found).max() < ALARM
@@ -132,6 +133,7 @@ def test_run_repeats_to_the_last_bit_and_leaves_jax_in_single_precision(micro, r
     assert jnp.ones(1).dtype == jnp.float32
 
 
+@pytest.mark.slow
 def test_run_with_sampled_hyperparameters(micro):
     model = bnpzoo.get("mt_hdp", gamma=Gamma(2, 2), alpha0=Gamma(2, 2), alpha=Gamma(2, 2), eta=Gamma(2, 2))
     seen = []

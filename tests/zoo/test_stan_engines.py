@@ -20,6 +20,7 @@ LDA = bnpzoo.get("lda", n_topics=2, alpha=0.4, eta=0.5)
 
 @pytest.mark.stan
 @pytest.mark.skipif(PyStan.find() is None, reason="needs PyStan and a C++ compiler")
+@pytest.mark.slow
 def test_pystan_compiles_where_nobody_looks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -167,6 +168,7 @@ else:
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("tune", [0, 5000])
+@pytest.mark.slow
 def test_a_signal_ends_the_chains_and_keeps_their_draws(fake_cmdstan, monkeypatch, tmp_path, number, tune):
     monkeypatch.setenv("FAKE_SECONDS", "0.02")
     command = [sys.executable, "-c", INTERRUPTED.format(tune=tune)]

@@ -110,6 +110,7 @@ stream(sys.argv[1] + "/a.zarr", bnpzoo.get("lda", n_topics=3), corpus, chains=2,
 
 
 @pytest.mark.parametrize("sweep", [1, 9, 17])
+@pytest.mark.slow
 def test_killed_and_resumed(tmp_path, corpus, sweep):
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path, str(sweep)], timeout=300)
     assert done.returncode == -signal.SIGKILL

@@ -110,10 +110,12 @@ def test_blocks_and_shards_are_those_that_the_tests_need():
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.slow
 def test_cells_leave_the_law_of_topics_given_shares_invariant(seed):
     assert residual(Sampler(), shares(seed)) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_step_without_the_shares_does_not():
     wrong = Change("toolbox/blocked.py", "level = share / (", "level = 1.0 / (")
     assert residual(Sampler(wrong), shares(0)) > 1e-3
