@@ -47,8 +47,9 @@ class Row:
     verdict : {"agree", "constant", "inconclusive", "disagree"}
         ``disagree``: some difference exceeds the threshold, or a draw is not finite. ``constant``: all draws
         of all fits are one and the same number, and there are several. ``inconclusive``: the chains mix too
-        badly to tell, or a fit has fewer draws than 100, or fewer effective ones, of which no difference says
-        anything. ``agree``: none of these.
+        badly to tell, however large a difference if a fit by itself has R-hat above 1.05 and fewer effective
+        draws than 100; or a fit has fewer draws than 100, of which no difference says anything. ``agree``:
+        none of these.
     """
 
     quantity: str
@@ -301,15 +302,17 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
         for a, b in itertools.combinations(draws, 2)
     }
     rhat = np.nan if constant or not finite else rhat_of(draws.values())
-    # below this, errors of means are not to be trusted, and so neither are differences in their units
-    enough = all(x.size >= ESS_LIMIT for x in draws.values()) and not any(e < ESS_LIMIT for e in ess.values())
+    enough = all(x.size >= ESS_LIMIT for x in draws.values())
+    slow = [label for label, e in ess.items() if e < ESS_LIMIT]
+    # an error that chains tell which have not met is not to be trusted, and no difference in its units either
+    met = all(rhat_of([draws[label]]) <= RHAT_LIMIT for label in slow)
     verdict: Verdict
     if constant and all(x.shape[1] > 1 for x in draws.values()):
         verdict = "constant"
-    elif not finite or (enough and any(abs(d) > threshold for d in difference.values())):
+    elif not finite or (enough and met and any(abs(d) > threshold for d in difference.values())):
         verdict = "disagree"
     else:
-        verdict = "agree" if enough and rhat <= RHAT_LIMIT else "inconclusive"
+        verdict = "agree" if enough and not slow and rhat <= RHAT_LIMIT else "inconclusive"
     per_second = {label: _ratio(e, seconds[label]) for label, e in ess.items()}
     return Row(name, mean, mcse, ess, per_second, difference, rhat, verdict)
 

@@ -59,7 +59,7 @@ def test_too_few_draws_tell_nothing():
         assert "Not enough evidence" in compare(fits).headline()
         stuck = {name: fit({"x": np.full((chains, draws), float(name == "b"))}) for name in "ab"}
         assert compare(stuck).verdict == "inconclusive"
-    enough = {name: fit({"x": normal(5.0 * (name == "b"), 4, 50, seed=3)}) for name in "ab"}
+    enough = {name: fit({"x": normal(5.0 * (name == "b"), 4, 25, seed=3)}) for name in "ab"}
     assert compare(enough).verdict == "disagree"
     swinging = 0.2 * normal(0.0, 4, 24, seed=4) + np.tile(
         [-1.0, 1.0], 12

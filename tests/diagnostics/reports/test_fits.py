@@ -55,7 +55,7 @@ def corpus():
 def fits(corpus):
     model = get("hdp", alpha=Gamma(1.0, 1.0), gamma=1.0, eta=0.5)
     runs = [
-        sample(model, corpus, variant=v, chains=2, tune=50, draws=200, thin=3, seed=s)
+        sample(model, corpus, variant=v, chains=2, tune=50, draws=200, thin=20, seed=s)
         for s, v in enumerate(["sparse", "dense"])
     ]
     return labelled(runs)
