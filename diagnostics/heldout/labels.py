@@ -185,12 +185,13 @@ def _truth(
     columns: tuple[Column, ...], documents: Corpus, name: str, rows: np.ndarray, label: str
 ) -> np.ndarray:
     """Value of each document; -1 where it has none of those of the fit, or several."""
-    given, is_known = documents.covariates.get(name), np.ones(documents.n_documents, bool)
-    if isinstance(given, np.ndarray) and given.dtype.kind == "U":  # there may be gaps
-        is_known = given != "" if rows[0].any() else np.isin(given, TRUTH_VALUES)
-    documents = documents.take(np.flatnonzero(is_known))
     own = tuple(j for j, column in enumerate(columns) if column.covariate == name)
     its_columns = tuple(columns[j] for j in own)
+    given, is_known = documents.covariates.get(name), np.ones(documents.n_documents, bool)
+    if isinstance(given, np.ndarray) and given.dtype.kind == "U":  # there may be gaps
+        has_false = not rows[0].any() and not its_columns[0].is_number
+        is_known = np.isin(given, TRUTH_VALUES) if has_false else given != ""
+    documents = documents.take(np.flatnonzero(is_known))
     require_numbers(its_columns, documents, label)
     matrix = label_matrix(its_columns, documents, label, documents.n_documents).toarray()
     is_value = np.all(np.abs(matrix[:, None] - rows[None, :, own]) < 1e-9, axis=2)
