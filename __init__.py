@@ -62,3 +62,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOME[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    # Else completion shows none of those names.
+    return __all__

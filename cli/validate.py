@@ -142,8 +142,8 @@ def validate(
         raise ValueError("--rung reference: expected --budget full or long, as it takes minutes")
     topics, settings = with_layers(topics, settings)
     if blind:
-        own = options_of(name, settings, topics) if ":" not in name else ""
-        (code, found) = validate_blindly(name, topics or "", own, blind, seed, jobs, out, as_json)
+        options = "" if own else options_of(name, settings, topics)
+        (code, found) = validate_blindly(name, topics or "", options, blind, seed, jobs, out, as_json)
         if as_json:
             print_json(found)
         raise typer.Exit(code)

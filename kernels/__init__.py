@@ -1,1 +1,1 @@
-"""Ground floor: numba samplers over flat arrays. Arrays in, arrays out; NumPy and numba only."""
+"""Ground floor: numba samplers over flat arrays. Arrays in, arrays out; only NumPy, and numba with llvmlite."""

@@ -1,6 +1,8 @@
 """The checkout installs as `bnpzoo`, whatever Pythons the machine has."""
 
+import ast
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -65,6 +67,44 @@ def test_type_checkers_are_told_that_there_are_types():
 def test_the_face_has_what_it_lists():
     for name in bnpzoo.__all__:
         assert getattr(bnpzoo, name) is not None
+    assert dir(bnpzoo) == sorted(bnpzoo.__all__)  # what completion shows
+
+
+def test_type_checkers_see_the_same_face():
+    tree = ast.parse((ROOT / "__init__.py").read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    assert {alias.name for node in block.body for alias in node.names} | {"__version__"} == set(
+        bnpzoo.__all__
+    )
+
+
+def test_what_is_imported_is_a_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    told = [
+        *project["dependencies"],
+        *(each for extra in project["optional-dependencies"].values() for each in extra),
+    ]
+    declared = {canonical(re.match(r"[\w.-]+", each)[0]) for each in told}
+    distributions = metadata.packages_distributions()
+    for name in outside_imports():
+        assert name not in distributions or {canonical(each) for each in distributions[name]} & declared, name
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def outside_imports():
+    """Packages that the code imports, but for Python's own."""
+    found = set()
+    for room in (*ROOMS, "estimators"):
+        for path in (ROOT / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    found |= {alias.name for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and not node.level:
+                    found.add(node.module)
+    return {name.split(".")[0] for name in found} - set(sys.stdlib_module_names)
 
 
 @pytest.fixture

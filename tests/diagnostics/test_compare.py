@@ -220,9 +220,10 @@ def test_other_misuse_is_refused():
 
 
 def test_hyperparameters_are_compared_as_values_not_as_text():
-    compare(
+    found = compare(
         {"a": fit({"x": normal()}), "b": fit({"x": normal()}, hyperparameters='{"alpha":1.0,"gamma":1.0}')}
     )
+    assert found.verdict == "agree"
 
 
 def test_labels_name_back_end_and_truncation_and_are_unique():

@@ -6,7 +6,6 @@ import importlib.metadata
 import importlib.util
 import json
 import os
-import platform
 import re
 import shutil
 import sys
@@ -141,7 +140,7 @@ class CmdStan(Engine):
         except (ImportError, ValueError, LookupError, OSError):
             return None
         version = re.search(r"^CMDSTAN_VERSION\s*:?=\s*(\S+)", makefile, re.MULTILINE)
-        stanc = folder / "bin" / ("stanc.exe" if platform.system() == "Windows" else "stanc")
+        stanc = folder / "bin" / "stanc"
         return cls(version[1], folder) if version and os.access(stanc, os.X_OK) else None
 
     def _fingerprint(self) -> tuple[str, ...]:
