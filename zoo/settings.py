@@ -9,7 +9,7 @@ in benchmarks, so that no table elsewhere names it:
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -184,3 +184,26 @@ class HasSettings:
         if not contains(number):
             raise ValueError(f"{self.label}: {name}: expected {wanted}, found {value!r}")
         object.__setattr__(self, name, number)
+
+    def check_whole(self, name: str, least: int, most: float = np.inf, bounds: str = "") -> None:
+        """Raise ValueError unless field `name` is a whole number within bounds; make it a Python int.
+
+        Parameters
+        ----------
+        name : str
+        least, most : int
+        bounds : str
+            How the error says what is allowed, where there is more to say than `least` and `most` do.
+        """
+        value = getattr(self, name)
+        number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else least - 1
+        if not least <= number <= most:
+            bounds = bounds or (f"{least} or more" if most == np.inf else f"{least} to {most:,}")
+            raise ValueError(f"{self.label}: {name}: expected a whole number, {bounds}, found {value!r}")
+        object.__setattr__(self, name, number)  # JSON does not know NumPy's
+
+    def check_truth(self, name: str) -> None:
+        """Raise ValueError unless field `name` is True or False."""
+        value = getattr(self, name)
+        if not isinstance(value, bool):
+            raise ValueError(f"{self.label}: {name}: expected True or False, found {value!r}")

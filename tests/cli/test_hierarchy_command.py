@@ -47,6 +47,6 @@ def test_layers_are_told_beside_the_name_of_the_topics(run, corpus_file, tmp_pat
     assert result.exit_code == 0, result.output
     assert run("hierarchy", out).exit_code == 0
     wrong = run("fit", "lda", corpus_file, "--topics", "belief-network:0")
-    assert "layers: expected a whole number from 1 to 10, found 0" in wrong.stderr
+    assert "layers: expected a whole number, 1 to 10, found 0" in wrong.stderr
     shown = run("show", "lda", "--topics", "belief-network:1").stdout
     assert "layers = 1" in shown

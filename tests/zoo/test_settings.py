@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from bnpzoo.zoo.priors import Beta, Gamma, Hyperparameter, Range
 from bnpzoo.zoo.settings import HasSettings, option, setting
@@ -58,3 +59,17 @@ def test_values_out_of_range_are_named():
         Whole().replaced(share=1)
     with pytest.raises(ValueError, match=r"Whole: gamma: expected .* or a Gamma prior, found True"):
         Whole(gamma=True)
+
+
+def test_whole_numbers_and_truth_values_are_checked():
+    whole = Whole(size=np.int32(3))
+    whole.check_whole("size", 1)
+    assert type(whole.size) is int
+    with pytest.raises(ValueError, match=r"^Whole: size: expected a whole number, 4 or more, found 3$"):
+        whole.check_whole("size", 4)
+    with pytest.raises(ValueError, match=r"^Whole: size: expected a whole number, 0 to 1,000, found 1001$"):
+        Whole(size=1001).check_whole("size", 0, 1000)
+    with pytest.raises(ValueError, match=r"^Whole: size: expected a whole number, 0 for none, found True$"):
+        Whole(size=True).check_whole("size", 0, bounds="0 for none")
+    with pytest.raises(ValueError, match=r"^Whole: size: expected True or False, found 1$"):
+        Whole(size=1).check_truth("size")

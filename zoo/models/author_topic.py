@@ -26,8 +26,9 @@ from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.finite import FixedTopics
 from ..families.labels import marginal, reference
-from ..families.labels.family import LabelledFamily, check_count
+from ..families.labels.family import LabelledFamily
 from ..families.labels.predictive import AuthorPredictive
+from ..families.lda.family import MOST_TOPICS
 from ..families.topics import Dirichlet, Sampler, TopicSide
 from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
@@ -133,7 +134,7 @@ class AuthorTopic(FixedTopics, LabelledFamily):
     labels: str = ""
 
     def __post_init__(self):
-        object.__setattr__(self, "n_topics", check_count(self.label, "n_topics", self.n_topics, 1))
+        self.check_whole("n_topics", 1, MOST_TOPICS)
         super().__post_init__()
 
     def authors_of(self, corpus: Any, n_documents: int) -> Authors:

@@ -26,7 +26,8 @@ from ..corpus import Corpus
 from ..families.collapsed import prior_arrays
 from ..families.finite import FixedTopics
 from ..families.labels import marginal, reference
-from ..families.labels.family import LabelledFamily, check_count
+from ..families.labels.family import LabelledFamily
+from ..families.lda.family import MOST_TOPICS
 from ..families.topics import Dirichlet, Sampler, TopicSide
 from ..settings import option, setting
 
@@ -116,7 +117,7 @@ class Dmr(FixedTopics, LabelledFamily):
     labels: str = ""
 
     def __post_init__(self):
-        object.__setattr__(self, "n_topics", check_count(self.label, "n_topics", self.n_topics, 1))
+        self.check_whole("n_topics", 1, MOST_TOPICS)
         super().__post_init__()
 
     @property

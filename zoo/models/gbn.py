@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Integral
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -138,12 +137,7 @@ class Gbn(OfDocumentProbabilities, OneCollection):
     rate_rate: float = option(1.0, small=1.9, benchmark=1.0)
 
     def __post_init__(self):
-        if not isinstance(self.n_layers, Integral) or isinstance(self.n_layers, bool) or self.n_layers < 2:
-            raise ValueError(
-                "gbn: n_layers: expected a whole number, 2 or more (with one it is pfa), "
-                f"found {self.n_layers!r}"
-            )
-        object.__setattr__(self, "n_layers", int(self.n_layers))
+        self.check_whole("n_layers", 2, bounds="2 or more (with one it is pfa)")
         for name in ("link_eta", "rate_shape", "rate_rate"):
             self.check_number(name)
         super().__post_init__()

@@ -73,8 +73,7 @@ class Lda(LdaFamily):
 
     def __post_init__(self):
         super().__post_init__()
-        if not isinstance(self.symmetric, bool):
-            raise ValueError(f"lda: symmetric: expected True or False, found {self.symmetric!r}")
+        self.check_truth("symmetric")
         if isinstance(self.topics, Seeded) and len(self.topics.seeds) > self.n_topics:
             raise ValueError(
                 f"lda: seeds: expected at most {self.n_topics} topics, as n_topics says, "

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, override
 
 from ..contract import Card, Gamma, Hyperparameter
-from ..families.labels.family import check_count
 from ..families.labels.own_topics import OwnTopicsFamily, equations
+from ..families.lda.family import MOST_TOPICS
 from ..families.topics import Dirichlet, TopicSide
 from ..settings import option, setting
 
@@ -64,8 +64,7 @@ class PartiallyLabeledLda(OwnTopicsFamily):
     common: int = option(5, small=1, benchmark=4)
 
     def __post_init__(self):
-        n_topics = check_count(self.label, "topics_per_label", self.topics_per_label, 1)
-        object.__setattr__(self, "topics_per_label", n_topics)
+        self.check_whole("topics_per_label", 1, MOST_TOPICS)
         super().__post_init__()
 
     @property

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from numbers import Integral
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -117,12 +116,7 @@ class Pfa(OfDocumentProbabilities):
     n_topics: int = 0
 
     def __post_init__(self):
-        value = self.n_topics
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
-            raise ValueError(
-                f"{self.label}: n_topics: expected a whole number, 0 for no limit, found {value!r}"
-            )
-        object.__setattr__(self, "n_topics", int(value))
+        self.check_whole("n_topics", 0, bounds="0 for no limit")
         super().__post_init__()
 
     @property

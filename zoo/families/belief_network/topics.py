@@ -8,7 +8,6 @@ topics are symmetric Dirichlet ones.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -87,13 +86,8 @@ class BeliefNetwork(TopicSide):
     width: int = option(100, small=3)
 
     def __post_init__(self):
-        for name, most in (("layers", MOST_LAYERS), ("width", MOST_TOPICS)):
-            n = getattr(self, name)
-            if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= int(n) <= most:
-                raise ValueError(
-                    f"{self.label}: {name}: expected a whole number from 1 to {most:,}, found {n!r}"
-                )
-            object.__setattr__(self, name, int(n))
+        self.check_whole("layers", 1, MOST_LAYERS)
+        self.check_whole("width", 1, MOST_TOPICS)
         super().__post_init__()
         if self.layers == 1:  # what it has no use for is checked, too
             checked = replace(self, layers=2)

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from itertools import product
-from numbers import Integral
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -13,20 +12,11 @@ from ...contract import Design, FrozenTopics, Latents
 from ...corpus import Corpus
 from ...toolbox.draws import draw_categorical, draw_dirichlet
 from ..labelled import LabelledModel
-from ..lda.family import BYTES_A_TOPIC, MOST_TOPICS
+from ..lda.family import BYTES_A_TOPIC
 from ..poisson.predictive import frozen_under
 from ..topic_sides import WITH_BELIEF_NETWORK
 from ..topics import TopicSide
 from .predictive import LabelledPredictive
-
-
-def check_count(label: str, name: str, value: Any, least: int) -> int:
-    """Return a number of topics; raise ValueError unless it is a whole one within bounds."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= MOST_TOPICS:
-        raise ValueError(
-            f"{label}: {name}: expected a whole number, {least} to {MOST_TOPICS:,}, found {value!r}"
-        )
-    return int(value)
 
 
 class LabelledFamily(LabelledModel):

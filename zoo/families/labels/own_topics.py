@@ -12,7 +12,7 @@ from ...corpus import Corpus, CorpusError
 from ..collapsed import prior_arrays
 from ..lda.family import MOST_TOPICS
 from . import reference
-from .family import LabelledFamily, check_count
+from .family import LabelledFamily
 
 
 def equations(where: str, proportions: str, meaning: str) -> tuple[Equation, ...]:
@@ -37,7 +37,7 @@ class OwnTopicsFamily(LabelledFamily):
     common: int
 
     def __post_init__(self):
-        object.__setattr__(self, "common", check_count(self.label, "common", self.common, 0))
+        self.check_whole("common", 0, MOST_TOPICS)
         super().__post_init__()
 
     @property

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from numbers import Integral
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -57,14 +56,12 @@ class FiniteFamily(CollapsedTopicModel):
 
     @override
     def __post_init__(self):
-        if not isinstance(self.n_topics, Integral) or isinstance(self.n_topics, bool) or self.n_topics < 1:
-            raise ValueError(f"n_topics: expected a whole number, 1 or more, found {self.n_topics}")
+        self.check_whole("n_topics", 1)
         if self.n_topics > MOST_TOPICS:
             raise ValueError(
-                f"n_topics: expected at most {MOST_TOPICS:,}, found {self.n_topics:,}, which would take "
-                f"{in_words(BYTES_A_TOPIC * int(self.n_topics))} of memory or more"
+                f"{self.label}: n_topics: expected at most {MOST_TOPICS:,}, found {self.n_topics:,}, "
+                f"which would take {in_words(BYTES_A_TOPIC * self.n_topics)} of memory or more"
             )
-        object.__setattr__(self, "n_topics", int(self.n_topics))  # JSON does not know NumPy's
         super().__post_init__()
 
     @override

@@ -61,13 +61,7 @@ class Seeded(Dirichlet):
     @override
     def __post_init__(self):
         super().__post_init__()
-        n = self.seed_tokens
-        if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= n <= MOST_TOKENS_OF_A_SEED:
-            raise ValueError(
-                f"{self.label}: seed_tokens: expected a whole number from 1 to {MOST_TOKENS_OF_A_SEED:,}, "
-                f"found {n!r}"
-            )
-        object.__setattr__(self, "seed_tokens", int(n))
+        self.check_whole("seed_tokens", 1, MOST_TOKENS_OF_A_SEED)
         object.__setattr__(self, "seeds", tuple(map(self._words_of_a_topic, _listed(self.seeds, self.label))))
 
     def _words_of_a_topic(self, words: Any) -> tuple[Word, ...]:

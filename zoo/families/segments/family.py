@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from numbers import Integral
 from typing import override
 
 import numpy as np
@@ -69,15 +68,6 @@ class SegmentsFamily(Model):
                 f"{self.label}: tau: expected n_topics=0, as many topics as are needed, found {self.n_topics}"
             )
         super().__post_init__()
-
-    def check_whole(self, name: str, least: int) -> None:
-        """Raise ValueError unless field `name` is a whole number of at least `least`; make it Python's."""
-        value = getattr(self, name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(
-                f"{self.label}: {name}: expected a whole number, {least} or more, found {value!r}"
-            )
-        object.__setattr__(self, name, int(value))
 
     @property
     def opens_topics(self) -> bool:

@@ -33,8 +33,7 @@ class SticksFamily(EnumeratedFamily):
     forward: bool = False
 
     def __post_init__(self):
-        if not isinstance(self.forward, bool):
-            raise ValueError(f"{self.label}: forward: expected True or False, found {self.forward!r}")
+        self.check_truth("forward")
         super().__post_init__()
 
     @override

@@ -122,10 +122,10 @@ def test_shares_are_handed_up_by_links():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"layers": 0}, "lda: layers: expected a whole number from 1 to 10, found 0"),
-        ({"layers": 2.5}, "lda: layers: expected a whole number from 1 to 10, found 2.5"),
-        ({"layers": 11}, "lda: layers: expected a whole number from 1 to 10, found 11"),
-        ({"width": 0}, "lda: width: expected a whole number from 1 to 65,536, found 0"),
+        ({"layers": 0}, "lda: layers: expected a whole number, 1 to 10, found 0"),
+        ({"layers": 2.5}, "lda: layers: expected a whole number, 1 to 10, found 2.5"),
+        ({"layers": 11}, "lda: layers: expected a whole number, 1 to 10, found 11"),
+        ({"width": 0}, "lda: width: expected a whole number, 1 to 65,536, found 0"),
         ({"layer_mass": -1}, "lda: layer_mass: expected a positive number"),
     ],
 )

@@ -38,8 +38,8 @@ def test_a_fit_s_attributes_bring_seeds_back():
         ({"seeds": [["a", "a"]]}, "lda: seeds: expected different words in a topic"),
         ({"seeds": [["a"]] * 5}, "lda: seeds: expected at most 4 topics, as n_topics says, found 5"),
         ({"seeds": [[1.5]]}, r"lda: seeds: expected words or their numbers, found 1.5"),
-        ({"seed_tokens": 0}, "lda: seed_tokens: expected a whole number from 1 to 1,000,000, found 0"),
-        ({"seed_tokens": 2.5}, "lda: seed_tokens: expected a whole number .*, found 2.5"),
+        ({"seed_tokens": 0}, "lda: seed_tokens: expected a whole number, 1 to 1,000,000, found 0"),
+        ({"seed_tokens": 2.5}, "lda: seed_tokens: expected a whole number, .*, found 2.5"),
     ],
 )
 def test_wrong_seeds_are_told_in_a_line(arguments, message):
