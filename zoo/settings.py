@@ -139,6 +139,13 @@ class HasSettings:
         """Names of the hyperparameters that are sampled."""
         return tuple(name for name, value in self.hyperparameters().items() if isinstance(value, Prior))
 
+    def prior_arrays(self) -> dict[str, tuple[float, float]]:
+        """Parameters of every hyperparameter's prior, (0, 0) where it is fixed: as kernels take them."""
+        return {
+            name: value.parameters if isinstance(value, Prior) else (0.0, 0.0)
+            for name, value in self.hyperparameters().items()
+        }
+
     def range_of(self, name: str) -> Range:
         """Values and kind of prior that a hyperparameter may have."""
         for part in self.parts():

@@ -17,7 +17,6 @@ from ..contract import (
     FrozenTopics,
     Latents,
     Model,
-    Prior,
     Probes,
     Quantities,
     Simulation,
@@ -228,11 +227,3 @@ class CollapsedTopicModel(Model):
     def hyperparameter_quantities(self, latents: Latents) -> Quantities:
         """Every sampled hyperparameter, as a test quantity."""
         return {name: np.asarray(latents[name], float) for name in self.sampled()}
-
-
-def prior_arrays(model: Model) -> dict[str, tuple[float, float]]:
-    """Parameters of every hyperparameter's prior, (0, 0) for those that are fixed: the form kernels take."""
-    return {
-        name: value.parameters if isinstance(value, Prior) else (0.0, 0.0)
-        for name, value in model.hyperparameters().items()
-    }

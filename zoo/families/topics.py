@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 from ...kernels.toolbox import dirichlet, sweeps, tally
 from ...kernels.toolbox.sides import State, Tokens
-from ..contract import Design, Gamma, Hyperparameter, Latents, Prior, Quantities, Room, TokenStep, WordCounts
+from ..contract import Design, Gamma, Hyperparameter, Latents, Quantities, Room, TokenStep, WordCounts
 from ..corpus import Corpus
 from ..settings import HasSettings, setting
 from ..toolbox.draws import draw_words
@@ -219,13 +219,6 @@ class TopicSide(HasSettings, ABC):
     def memory_of_chain(self, corpus: Corpus, n_topics: int, variant: str | None = None) -> dict[str, int]:
         """Bytes of the large arrays that a chain has for words; see `Model.memory_of_chain`."""
         return {}
-
-    def prior_arrays(self) -> dict[str, tuple[float, float]]:
-        """Parameters of every hyperparameter's prior, (0, 0) where it is fixed: as kernels take them."""
-        return {
-            name: value.parameters if isinstance(value, Prior) else (0.0, 0.0)
-            for name, value in self.hyperparameters().items()
-        }
 
 
 def dirichlet_counts(state: Any) -> WordCounts:

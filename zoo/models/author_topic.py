@@ -23,7 +23,6 @@ from ..contract import (
     WordCounts,
 )
 from ..corpus import Corpus
-from ..families.collapsed import prior_arrays
 from ..families.finite import FixedTopics
 from ..families.labels import marginal, reference
 from ..families.labels.family import LabelledFamily
@@ -330,7 +329,7 @@ class AuthorTopic(FixedTopics, LabelledFamily):
             found.n_authors,
             self.n_topics,
             float(latents["alpha"]),
-            prior_arrays(self)["alpha"],
+            self.prior_arrays()["alpha"],
         )
 
     @override

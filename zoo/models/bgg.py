@@ -26,7 +26,6 @@ from ..contract import (
 )
 from ..corpus import Corpus
 from ..families.belief_network.topics import BeliefNetwork
-from ..families.collapsed import prior_arrays
 from ..families.finite import OneCollection
 from ..families.poisson import convolved, reference
 from ..families.poisson.family import PoissonFamily
@@ -308,7 +307,7 @@ class Bgg(PoissonFamily, OneCollection):
 
     @override
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
-        return room(probabilities).topic_probabilities(latents, prior_arrays(self), self.p_shapes)
+        return room(probabilities).topic_probabilities(latents, self.prior_arrays(), self.p_shapes)
 
     @override
     def snapshot_documents(self, state: State) -> Latents:

@@ -26,7 +26,6 @@ from ..contract import (
     WordCounts,
 )
 from ..corpus import Corpus
-from ..families.collapsed import prior_arrays
 from ..families.lda import reference
 from ..families.lda.family import FiniteFamily, collections_of
 from ..settings import option, setting
@@ -263,7 +262,7 @@ class Cclda(FiniteFamily):
             group = model.groups(corpus.group, corpus.n_documents)
             tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, group, latents["z"])
             return cclda.make_state(
-                tokens, corpus.n_groups, corpus.n_words, model.n_topics, latents, prior_arrays(model)
+                tokens, corpus.n_groups, corpus.n_words, model.n_topics, latents, model.prior_arrays()
             )
 
         def step(rng: np.random.Generator, state: CcldaState) -> CcldaState:

@@ -23,7 +23,6 @@ from ..contract import (
     WordCounts,
 )
 from ..corpus import Corpus
-from ..families.collapsed import prior_arrays
 from ..families.finite import FixedTopics
 from ..families.labels import marginal, reference
 from ..families.labels.family import LabelledFamily
@@ -246,7 +245,7 @@ class Dmr(FixedTopics, LabelledFamily):
 
     @override
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
-        priors = prior_arrays(self)
+        priors = self.prior_arrays()
         return room(documents).regression_documents(
             self.features(self.label_rows(corpus)[0]),
             latents["log_factor"],

@@ -24,7 +24,6 @@ from ..contract import (
     WordCounts,
 )
 from ..corpus import Corpus
-from ..families.collapsed import prior_arrays
 from ..families.hdp.sticks import GrowingSticks, log_dirichlet, log_gem
 from ..families.labelled import LabelledModel
 from ..families.labels import marginal, reference
@@ -394,7 +393,7 @@ class DpMrm(LabelledModel):
             (rows.ptr, rows.label),
             rows.shares(latents),
             latents,
-            prior_arrays(self),
+            self.prior_arrays(),
         )
 
     @override

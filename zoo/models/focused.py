@@ -37,7 +37,6 @@ from ..families.buffet.generator import (
     total_by_owner,
 )
 from ..families.buffet.lengths import LOG2, draw_lengths
-from ..families.collapsed import prior_arrays
 from ..families.topics import Dirichlet, TopicSide, dirichlet_counts
 from ..families.two_sided import TwoSidedModel
 from ..predictive import Proportions
@@ -314,7 +313,7 @@ class Focused(TwoSidedModel):
         def load(latents: Latents, corpus: Corpus, model: Focused) -> FocusedState:
             one_prior = np.zeros(corpus.n_documents, np.int64)
             tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, one_prior, latents["z"])
-            return focused.make_state(tokens, corpus.n_words, latents, prior_arrays(model))
+            return focused.make_state(tokens, corpus.n_words, latents, model.prior_arrays())
 
         def make(sweep: Callable[..., bool], exact: bool, about: str) -> Kernel:
             def step(rng: np.random.Generator, state: FocusedState) -> FocusedState:

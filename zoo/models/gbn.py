@@ -23,7 +23,6 @@ from ..contract import (
     WordCounts,
 )
 from ..corpus import Corpus
-from ..families.collapsed import prior_arrays
 from ..families.finite import OneCollection
 from ..families.pitman_yor.topics import PitmanYor
 from ..families.poisson import layered, reference
@@ -290,7 +289,7 @@ class Gbn(OfDocumentProbabilities, OneCollection):
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         rate_prior = (self.rate_shape, self.rate_rate)
         return room(layers).layered_documents(
-            latents, prior_arrays(self), self.length_shape, self.link_eta, rate_prior
+            latents, self.prior_arrays(), self.length_shape, self.link_eta, rate_prior
         )
 
     @override

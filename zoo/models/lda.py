@@ -10,7 +10,6 @@ from ...kernels.lda import documents
 from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
 from ..corpus import Corpus
-from ..families.collapsed import prior_arrays
 from ..families.lda import reference
 from ..families.lda.blocked import IN_BLOCKS, with_blocks
 from ..families.lda.family import LdaFamily
@@ -120,7 +119,7 @@ class Lda(LdaFamily):
         if self.symmetric:
             return super().load_documents(room, latents, corpus)
         alpha = np.reshape(latents["alpha"], (1, -1))
-        return room(documents).asymmetric_documents(alpha, prior_arrays(self)["alpha"])
+        return room(documents).asymmetric_documents(alpha, self.prior_arrays()["alpha"])
 
     @override
     def snapshot_documents(self, state: State) -> Latents:

@@ -13,7 +13,6 @@ from ...kernels.toolbox.sides import State
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Room
 from ..corpus import Corpus
 from ..families.belief_network.topics import BeliefNetwork
-from ..families.collapsed import prior_arrays
 from ..families.hdp.sticks import GrowingSticks, seat_tokens
 from ..families.poisson import marginal, reference
 from ..families.poisson.family import OfDocumentProbabilities, draw_log_mass
@@ -262,7 +261,7 @@ class Pfa(OfDocumentProbabilities):
     @override
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         return room(documents).weighed_documents(
-            latents, prior_arrays(self), self.length_shape, self.limit, ROOM
+            latents, self.prior_arrays(), self.length_shape, self.limit, ROOM
         )
 
     @override

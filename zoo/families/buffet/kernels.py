@@ -11,7 +11,6 @@ from ....kernels.buffet.state import SparseTransferState
 from ....kernels.toolbox import sides
 from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
-from ..collapsed import prior_arrays
 from ..topics import dirichlet_counts
 from .ibp import first_rows, log_reach
 
@@ -59,7 +58,7 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
         weights = model.length_weights(Design.of(corpus))
         n_tasks = corpus.n_groups
         reach = log_reach(n_tasks, model.epsilon)
-        priors = prior_arrays(model)
+        priors = model.prior_arrays()
         rates = [weight.rate for weight in weights]
         tokens = own_sides.tokens_of(corpus.words, corpus.doc_ptr, model.tasks(corpus.group), latents["z"])
         return own_setup.make_state(

@@ -12,7 +12,6 @@ from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance, doc_topic_counts
-from ..collapsed import prior_arrays
 from ..topics import Dirichlet, Sampler
 from ..two_sided import TwoSidedModel
 from .parallel import IN_CELLS, with_cells
@@ -149,7 +148,7 @@ class HdpFamily(TwoSidedModel):
             latents["root"],
             self.tasks_of(latents),
             {name: latents[name] for name in ("alpha", "gamma")} | {"alpha0": alpha0 or 0.0},
-            {"alpha0": (0.0, 0.0)} | prior_arrays(self),
+            {"alpha0": (0.0, 0.0)} | self.prior_arrays(),
             2 if alpha0 is None else 3,
         )
 

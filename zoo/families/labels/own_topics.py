@@ -9,7 +9,6 @@ from ....kernels.labels import documents
 from ....kernels.toolbox.sides import State
 from ...contract import Design, Equation, Hyperparameter, Latents, Room
 from ...corpus import Corpus, CorpusError
-from ..collapsed import prior_arrays
 from ..lda.family import MOST_TOPICS
 from . import reference
 from .family import LabelledFamily
@@ -132,7 +131,7 @@ class OwnTopicsFamily(LabelledFamily):
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         alpha = np.asarray(latents["alpha"])
         return room(documents).labelled_documents(
-            self.may_have(corpus), self.label_of_topic(alpha.size), alpha, prior_arrays(self)["alpha"]
+            self.may_have(corpus), self.label_of_topic(alpha.size), alpha, self.prior_arrays()["alpha"]
         )
 
     @override

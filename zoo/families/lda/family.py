@@ -13,7 +13,7 @@ from ...contract import Design, Hyperparameter, Latents, Room
 from ...corpus import Corpus, CorpusError
 from ...memory import in_words
 from ...toolbox.draws import draw_dirichlet
-from ..collapsed import CollapsedTopicModel, prior_arrays
+from ..collapsed import CollapsedTopicModel
 from ..two_sided import TwoSidedModel
 from . import reference
 
@@ -163,7 +163,7 @@ class LdaFamily(TwoSidedModel, FiniteFamily):
     @override
     def load_documents(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         may_have = self.may_have(np.size(latents["alpha"]))
-        return room(documents).finite_documents(may_have, latents["alpha"], prior_arrays(self)["alpha"])
+        return room(documents).finite_documents(may_have, latents["alpha"], self.prior_arrays()["alpha"])
 
     @override
     def snapshot_documents(self, state: State) -> Latents:

@@ -25,7 +25,6 @@ from ...corpus import Corpus
 from ...corpus.labels import Labelled
 from ...settings import option, setting
 from ...toolbox.laws import doc_topic_counts
-from ..collapsed import prior_arrays
 from ..topics import Sampler
 from ..two_sided import TwoSidedModel
 from . import law, marginal
@@ -306,7 +305,7 @@ class RespondingFamily(TwoSidedModel):
         kind = [own.HINGE if r.hinge else own.NUMBER if r.is_number else own.CATEGORY for r in found]
         errors = np.ones(len(found))
         errors[is_number] = latents["noise_precision"]
-        priors = prior_arrays(self)
+        priors = self.prior_arrays()
         return own.make_responses(
             latents["intercept"],
             latents["coefficient"],

@@ -10,7 +10,6 @@ from ....kernels.toolbox import sweeps as sweeps_of_sides
 from ....kernels.toolbox.sides import State
 from ...contract import Kernel, Latents, Room
 from ...corpus import Corpus
-from ..collapsed import prior_arrays
 from ..two_sided import TwoSidedModel
 from .missing import answers_of
 
@@ -31,7 +30,7 @@ def kernels_in(family: TwoSidedModel, room: Room) -> dict[str, Kernel]:
         questions = own_missing.questions_of(model.asked_of(corpus), labels, answers_of(latents))
         law = (model.law.kind, model.law.names)
         documents = own_states.scaled_documents(
-            latents, prior_arrays(model), labels, questions, law, model.n_topics, ROOM
+            latents, model.prior_arrays(), labels, questions, law, model.n_topics, ROOM
         )
         capacity, n_topics = documents.prior.shape[1], model.n_topics_of(latents)
         topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, "")

@@ -12,7 +12,6 @@ from ....kernels.segments.truncated import TruncatedState
 from ....kernels.segments.urns import UrnState
 from ...contract import Design, Kernel, Latents, Room
 from ...corpus import Corpus
-from ..collapsed import prior_arrays
 from .sticks import INERT
 
 
@@ -49,7 +48,7 @@ def _stick_kernel(
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> SegmentsState:
         tokens = _tokens(own_states, latents, corpus, model)
-        priors = dict.fromkeys(INERT, (0.0, 0.0)) | prior_arrays(model)
+        priors = dict.fromkeys(INERT, (0.0, 0.0)) | model.prior_arrays()
         at = {name: np.asarray(value) for name, value in INERT.items()} | latents
         return own_states.make_state(tokens, model.n_topics, corpus.n_words, at, priors, **model.limits)
 
@@ -94,7 +93,7 @@ def sbp_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     def load(latents: Latents, corpus: Corpus, model: Any) -> TruncatedState:
         tokens = _tokens(own_states, latents, corpus, model)
         sizes = (model.n_dishes, model.n_topics, corpus.n_words)
-        return own.make_state(tokens, sizes, latents, prior_arrays(model))
+        return own.make_state(tokens, sizes, latents, model.prior_arrays())
 
     def snapshot(state: TruncatedState) -> Latents:
         tokens = {"z": state.tokens.topic.astype(np.int64), "dish": state.tokens.dish.astype(np.int64)}
@@ -160,7 +159,7 @@ def _urn_kernel(
     own_states, own, of_vectors = room(states), room(urns), room(vectors)
 
     def load(latents: Latents, corpus: Corpus, model: Any) -> UrnState:
-        tokens, priors = _tokens(own_states, latents, corpus, model), prior_arrays(model)
+        tokens, priors = _tokens(own_states, latents, corpus, model), model.prior_arrays()
         urn = make(tokens, latents, model.most_dishes, own.hyperparameters(latents, priors, hyper))
         return own.make_state(tokens, (model.n_topics, corpus.n_words), latents, priors, urn)
 

@@ -30,7 +30,6 @@ from ..contract import (
     WordCounts,
 )
 from ..corpus import Corpus, CorpusError
-from ..families.collapsed import prior_arrays
 from ..settings import option, setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet, draw_hyperparameter, draw_words
 from ..toolbox.laws import doc_topic_counts, log_sequences, topic_word_counts
@@ -225,7 +224,7 @@ class Skeleton(Model):
                 model.group_of_token(corpus.group, corpus.doc_lengths),
                 (corpus.n_groups, model.n_topics, corpus.n_words),
                 latents,
-                prior_arrays(model),
+                model.prior_arrays(),
             )
 
         def step(rng: np.random.Generator, state: SkeletonState) -> SkeletonState:
