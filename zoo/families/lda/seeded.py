@@ -14,14 +14,14 @@ import numpy as np
 from scipy.special import gammaln
 
 from ....kernels.lda import seeded
-from ....kernels.toolbox.sides import State, Tokens
-from ...contract import Design, Latents, Room, WordCounts
+from ....kernels.toolbox.sides import Tokens
+from ...contract import Design, Latents, Room
 from ...corpus import Corpus
 from ...memory import require_memory
 from ...settings import option
 from ...toolbox.draws import draw_dirichlet
 from ...toolbox.laws import topic_word_counts
-from ..topics import Dirichlet
+from ..topics import Dirichlet, TopicSide
 
 MOST_TOKENS_OF_A_SEED = 1_000_000
 """More are taken for a mistake."""
@@ -153,17 +153,7 @@ class Seeded(Dirichlet):
         """None: the sampler counts the seeds with the corpus."""
         return None
 
-    @override
-    def measured_words(
-        self,
-        latents: Latents,
-        corpus: Corpus,
-        n_topics: int,
-        words: np.ndarray,
-        counts: WordCounts | None,
-    ) -> tuple[float, np.ndarray]:
-        probabilities = self.word_probabilities(latents, corpus, n_topics, words)
-        return self.log_likelihood(latents, corpus), probabilities
+    measured_words = TopicSide.measured_words  # that of `Dirichlet` knows the counts of the corpus alone
 
     @override
     def block(self, corpus: Corpus, n_topics: int) -> Callable[[], tuple[Any, np.ndarray]]:
@@ -212,10 +202,6 @@ class Seeded(Dirichlet):
             float(latents["eta"]),
             self.prior_arrays()["eta"],
         )
-
-    @override
-    def snapshot(self, room: Room, state: State) -> Latents:
-        return {"eta": np.array(state.topics.eta[0])}
 
 
 def _numbers(vocabulary: np.ndarray | None) -> dict[str, int]:
