@@ -35,9 +35,9 @@ class CollapsedTopicModel(Model):
     def document_prior(self, latents: Latents, corpus: Corpus) -> np.ndarray:
         """Prior weights by group, float (G, K + 1); the last column is for topics not in use."""
 
-    @abstractmethod
     def log_sticks(self, latents: Latents) -> float:
-        """Log density of the sticks given the concentrations."""
+        """Log density of the sticks given the concentrations; zero where there are none."""
+        return 0.0
 
     @abstractmethod
     def draw_topics(
@@ -82,9 +82,9 @@ class CollapsedTopicModel(Model):
         hyper = self.draw_hyperparameters(Design.of(corpus), rng)
         return self.documents_started(labels, hyper, corpus) | hyper
 
-    @abstractmethod
     def unseated(self, corpus: Corpus) -> Latents:
-        """``z`` of -1 throughout, and sticks to match."""
+        """Return ``z`` of -1 throughout, beside which a subclass has sticks to match."""
+        return {"z": np.full(corpus.n_tokens, -1)}
 
     def log_hyperparameters(self, latents: Latents) -> float:
         """Log prior density of the hyperparameters that are sampled."""
@@ -102,6 +102,11 @@ class CollapsedTopicModel(Model):
     def log_words(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """Log probability of the words given topics `z`, all else of the topics summed out."""
         return self.log_likelihood({"z": z, **hyper}, corpus)
+
+    @override
+    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
+        """See `Model.log_marginal`; of documents without sticks."""
+        return self.log_assignments({"z": z, **hyper}, corpus) + self.log_words(z, corpus, hyper)
 
     @override
     def log_joint(self, latents: Latents, corpus: Corpus) -> float:

@@ -110,7 +110,7 @@ class Cclda(FiniteFamily):
     @property
     @override
     def dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {"own": ("token",), **super().dimensions}
+        return {"own": ("token",), "alpha": ("collection",)}
 
     @override
     def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
@@ -155,8 +155,8 @@ class Cclda(FiniteFamily):
             words[chosen] = draw_words(cell[chosen], n_cells, design.n_words, float(latents[name]), rng)
         return design.corpus(words)
 
+    @override
     def unseated(self, corpus: Corpus) -> Latents:
-        """No token has a topic."""
         return super().unseated(corpus) | {"own": np.zeros(corpus.n_tokens, np.int64)}
 
     @override

@@ -265,8 +265,8 @@ class DpMrm(LabelledModel):
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic; sticks are all rest, and labels have even shares."""
         rows = self.rows_of_corpus(corpus)
-        z = np.full(corpus.n_tokens, -1)
-        return {"z": z, "root": np.ones((rows.n_labels, 1))} | rows.named(_even_shares(rows))
+        sticks = {"root": np.ones((rows.n_labels, 1))} | rows.named(_even_shares(rows))
+        return super().unseated(corpus) | sticks
 
     @override
     def documents_started(

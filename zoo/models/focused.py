@@ -221,10 +221,9 @@ class Focused(TwoSidedModel):
             "inclusion": having / (corpus.n_documents + 1.0),
         }
 
+    @override
     def unseated(self, corpus: Corpus) -> Latents:
-        """No token has a topic."""
-        nothing = np.zeros(0)
-        return {"z": np.full(corpus.n_tokens, -1), "strength": nothing, "inclusion": nothing}
+        return super().unseated(corpus) | dict.fromkeys(("strength", "inclusion"), np.zeros(0))
 
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
         """Log probability of topics, lengths and words; see `Model.log_marginal`.

@@ -225,11 +225,3 @@ class Icd(SentencesFamily):
         sentences = corpus.n_tokens if corpus.segment_ptr is None else corpus.segment_ptr.size
         of_sentences = (truncation + 2**truncation) * sentences
         return 8 * (of_sentences + self.n_topics * (truncation * corpus.n_documents + corpus.n_words))
-
-    @override
-    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
-        longest = int(corpus.doc_lengths.max(initial=0))
-        return {
-            "counts of topics": 8 * self.room_for_topics * corpus.n_words,
-            "dishes of the longest document": 8 * self.room_for_topics * longest,
-        }

@@ -227,11 +227,6 @@ class Pfa(OfDocumentProbabilities):
         return (np.array(z, np.int64) for z in product(range(self.limit), repeat=corpus.n_tokens))
 
     @override
-    def unseated(self, corpus: Corpus) -> Latents:
-        """No token has a topic."""
-        return {"z": np.full(corpus.n_tokens, -1)}
-
-    @override
     def document_block(self, corpus: Corpus, n_topics: int) -> Callable[[], Any]:
         return reference.documents(
             corpus.doc_lengths,

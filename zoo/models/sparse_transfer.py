@@ -231,11 +231,8 @@ class SparseTransfer(TwoSidedModel):
     def unseated(self, corpus: Corpus) -> Latents:
         """No task has a topic."""
         self.tasks(corpus.group)
-        return {
-            "z": np.full(corpus.n_tokens, -1),
-            "log_weight": np.zeros((corpus.n_groups, 0)),
-            "shape": np.zeros(0),
-        }
+        weights = {"log_weight": np.zeros((corpus.n_groups, 0)), "shape": np.zeros(0)}
+        return super().unseated(corpus) | weights
 
     @override
     def n_topics_of(self, latents: Latents) -> int:

@@ -93,7 +93,7 @@ class HdpFamily(TwoSidedModel):
     def unseated(self, corpus: Corpus) -> Latents:
         """No token has a topic; the sticks are all rest."""
         n_tasks = self.hyperparameter_size("alpha", Design.of(corpus)) or 1
-        return {"z": np.full(corpus.n_tokens, -1)} | self._named(np.ones((1, 1)), np.ones((n_tasks, 1)))
+        return super().unseated(corpus) | self._named(np.ones((1, 1)), np.ones((n_tasks, 1)))
 
     @override
     def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:

@@ -49,11 +49,6 @@ class LabelledFamily(LabelledModel):
     def prior_rows(self, prior: np.ndarray, corpus: Corpus) -> np.ndarray:
         return self.document_rows(corpus)
 
-    @override
-    def log_sticks(self, latents: Latents) -> float:
-        """Zero: there are no sticks, and no other latents of the documents."""
-        return 0.0
-
     def priors_of_documents(self, latents: Mapping[str, np.ndarray], design: Design) -> np.ndarray:
         """Dirichlet parameters of each document, float (D, K)."""
         return self.prior_of(latents, self.labels_of(design, len(design.doc_lengths)))
@@ -71,11 +66,6 @@ class LabelledFamily(LabelledModel):
     ) -> Latents:
         return {"z": self.draw_documents(hyper, design, rng)}
 
-    @override
-    def unseated(self, corpus: Corpus) -> Latents:
-        """No token has a topic."""
-        return {"z": np.full(corpus.n_tokens, -1)}
-
     @abstractmethod
     def may_have(self, corpus: Corpus) -> np.ndarray:
         """Which topics documents of each row of labels may have, bool (R, K)."""
@@ -90,10 +80,6 @@ class LabelledFamily(LabelledModel):
         for r, own in enumerate(map(np.flatnonzero, self.may_have(corpus))):
             z[row == r] = own[labels[row == r] % own.size]
         return {"z": z}
-
-    @override
-    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        return self.log_assignments({"z": z, **hyper}, corpus) + self.log_words(z, corpus, hyper)
 
     @override
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:

@@ -36,11 +36,6 @@ class FiniteFamily(CollapsedTopicModel):
 
     n_topics: int
 
-    @property
-    @override
-    def dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return {"alpha": ("collection",)}
-
     @abstractmethod
     def groups(self, group: np.ndarray | None, n_documents: int) -> np.ndarray:
         """Group of each document as the model sees it, int (D,)."""
@@ -81,10 +76,6 @@ class FiniteFamily(CollapsedTopicModel):
         """Alpha for every topic that a group's documents may have, and nothing beside them."""
         return np.pad(self.prior_of(latents["alpha"]), ((0, 0), (0, 1)))
 
-    def log_sticks(self, latents: Latents) -> float:
-        """Zero: there are no sticks."""
-        return 0.0
-
     def draw_topics(
         self, design: Design, hyper: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Latents:
@@ -109,14 +100,6 @@ class FiniteFamily(CollapsedTopicModel):
             z[group == g] = own[labels[group == g] % own.size]
         return {"z": z}
 
-    def unseated(self, corpus: Corpus) -> Latents:
-        """No token has a topic."""
-        return {"z": np.full(corpus.n_tokens, -1)}
-
-    @override
-    def log_marginal(self, z: np.ndarray, corpus: Corpus, hyper: Mapping[str, np.ndarray]) -> float:
-        return self.log_assignments({"z": z, **hyper}, corpus) + self.log_words(z, corpus, hyper)
-
     def assignments(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """All topics that the tokens may have."""
         group = self.groups(corpus.group, corpus.n_documents)[corpus.doc_of]
@@ -134,7 +117,7 @@ class LdaFamily(TwoSidedModel, FiniteFamily):
     @property
     @override
     def document_dimensions(self) -> Mapping[str, tuple[str, ...]]:
-        return FiniteFamily.dimensions.fget(self)  # type: ignore[misc]
+        return {"alpha": ("collection",)}
 
     @property
     @override

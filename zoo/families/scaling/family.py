@@ -126,10 +126,6 @@ class ScalingFamily(PartlyLabelledModel):
             root, log_scale = np.append(root[order], root[-1]), log_scale[:, order]
         return {"z": z, "root": root, "log_scale": log_scale, "log_u": log_u} | answers
 
-    def unseated(self, corpus: Corpus) -> Latents:
-        """No token has a topic."""
-        return {"z": np.full(corpus.n_tokens, -1)}
-
     @override
     def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
         """See `Model.initial_latents`; all else is a draw from the prior."""

@@ -125,11 +125,3 @@ class EnumeratedFamily(SegmentsFamily):
     def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:
         n_dishes = (self.most_dishes or truncation) * corpus.n_documents
         return 8 * self.n_topics * (n_dishes + corpus.n_words)
-
-    @override
-    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
-        longest = int(corpus.doc_lengths.max(initial=0))
-        return {
-            "counts of topics": 8 * self.room_for_topics * corpus.n_words,
-            "dishes of the longest document": 8 * self.room_for_topics * longest,
-        }

@@ -245,6 +245,14 @@ class SegmentsFamily(Model):
         return None if self.opens_topics else self.program
 
     @override
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        longest = int(corpus.doc_lengths.max(initial=0))
+        return {
+            "counts of topics": 8 * self.room_for_topics * corpus.n_words,
+            "dishes of the longest document": 8 * self.room_for_topics * longest,
+        }
+
+    @override
     def log_likelihood(self, latents: Latents, corpus: Corpus) -> float:
         return log_sequences(latents["z"], corpus.words, np.full(corpus.n_words, float(latents["eta"])))
 

@@ -106,30 +106,30 @@ def sbp_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
 
 def tjb_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     """Make the sampler of franchises; see `Model.kernels_in`."""
-    own, tables = room(franchise), room(restaurants)
-
-    def make(tokens: Tokens, latents: Latents, most_dishes: int, hyper: dict[str, np.ndarray]) -> Any:
-        return own.make_franchise(tokens, latents["table"], most_dishes, **hyper)
-
-    def marks(state: UrnState) -> Latents:
-        return {"table": tables.tables_by_first_token(state.urn, state.tokens)}
-
-    about = "dish, table and topic of a token together, then dishes of tables"
-    return {"blocked": _urn_kernel(room, opens_topics, make, marks, own.check, ("alpha", "gamma"), about)}
+    own = room(franchise)
+    return _table_kernels(room, opens_topics, own.make_franchise, own.check)
 
 
 def icd_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
     """Make the sampler of buffets; see `Model.kernels_in`."""
-    own, tables = room(buffet), room(restaurants)
+    own = room(buffet)
+    return _table_kernels(room, opens_topics, own.make_buffet, own.check)
+
+
+def _table_kernels(
+    room: Room, opens_topics: bool, make_urn: Callable[..., Any], check: Callable[[UrnState], None]
+) -> dict[str, Kernel]:
+    """Make the sampler of an urn whose seats are tables."""
+    tables = room(restaurants)
 
     def make(tokens: Tokens, latents: Latents, most_dishes: int, hyper: dict[str, np.ndarray]) -> Any:
-        return own.make_buffet(tokens, latents["table"], most_dishes, **hyper)
+        return make_urn(tokens, latents["table"], most_dishes, **hyper)
 
     def marks(state: UrnState) -> Latents:
         return {"table": tables.tables_by_first_token(state.urn, state.tokens)}
 
     about = "dish, table and topic of a token together, then dishes of tables"
-    return {"blocked": _urn_kernel(room, opens_topics, make, marks, own.check, ("alpha", "gamma"), about)}
+    return {"blocked": _urn_kernel(room, opens_topics, make, marks, check, ("alpha", "gamma"), about)}
 
 
 def mqr_kernels(room: Room, opens_topics: bool) -> dict[str, Kernel]:
