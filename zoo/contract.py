@@ -182,6 +182,17 @@ class Kernel:
         """Return the counts that `state` keeps, if it keeps any."""
         return None if self.counts is None else self.counts(state)
 
+    @staticmethod
+    def step_of(sweep: Callable[..., bool], with_room: Callable[[Any], Any]) -> Callable[..., Any]:
+        """Return the `step` of a sweep that stops, False, where there is no room for another topic."""
+
+        def step(rng: np.random.Generator, state: Any) -> Any:
+            while not sweep(rng, state):
+                state = with_room(state)
+            return state
+
+        return step
+
 
 class Room(Protocol):
     """The room ``bnpzoo.kernels``, or a copy of it with a change in it."""

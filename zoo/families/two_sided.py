@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self, override
 
 import numpy as np
@@ -305,6 +306,11 @@ class TwoSidedModel(CollapsedTopicModel):
         """Row of the prior for each document, int (D,)."""
         raise NotImplementedError(f"{self.label}: its samplers are written as a whole")
 
+    def snapshot(self, room: Room, state: State) -> Latents:
+        """Copy the latents of both sides, and ``z``."""
+        z = {"z": state.tokens.topic.astype(np.int64)}
+        return z | self.snapshot_documents(state) | self.topics.snapshot(room, state)
+
     @property
     def samplers(self) -> Mapping[str, Sampler]:
         """By name of the variant; the first is the default."""
@@ -329,20 +335,11 @@ class TwoSidedModel(CollapsedTopicModel):
             topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, sampler.scheme)
             return own_sweeps.make_state(tokens, documents, topics)
 
-        def step(rng: np.random.Generator, state: State) -> State:
-            while not sweep(rng, state):
-                state = own_sweeps.with_room(state)
-            return state
-
-        def snapshot(state: State) -> Latents:
-            z = {"z": state.tokens.topic.astype(np.int64)}
-            return z | self.snapshot_documents(state) | self.topics.snapshot(room, state)
-
         about = f"{self.about_tokens}; {sampler.about}"
         return Kernel(
             load,
-            step,
-            snapshot,
+            Kernel.step_of(sweep, own_sweeps.with_room),
+            partial(self.snapshot, room),
             own_sweeps.check,
             sweep,
             about=about,

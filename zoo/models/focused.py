@@ -315,11 +315,7 @@ class Focused(TwoSidedModel):
             return focused.make_state(tokens, corpus.n_words, latents, model.prior_arrays())
 
         def make(sweep: Callable[..., bool], exact: bool, about: str) -> Kernel:
-            def step(rng: np.random.Generator, state: FocusedState) -> FocusedState:
-                while not sweep(rng, state):
-                    state = focused.with_room(state)
-                return state
-
+            step = Kernel.step_of(sweep, focused.with_room)
             return Kernel(
                 load, step, _snapshot, focused.check, sweep, exact, about, with_room=focused.with_room,
                 counts=dirichlet_counts,

@@ -89,14 +89,9 @@ def sparse_transfer_kernels(room: Room) -> dict[str, Kernel]:
         return load(latents, corpus, model)
 
     def make(sweep: Callable[..., bool], about: str, **fields: Any) -> Kernel:
-        def step(rng: np.random.Generator, state: SparseTransferState) -> SparseTransferState:
-            while not sweep(rng, state):
-                state = own_setup.with_room(state)
-            return state
-
         kernel = Kernel(
             load,
-            step,
+            Kernel.step_of(sweep, own_setup.with_room),
             _snapshot,
             own_setup.check,
             sweep,

@@ -1,8 +1,7 @@
 """The sampler of the scaling processes: an adapter to its kernels."""
 
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from ....kernels.scaling import missing, state, sweeps
 from ....kernels.toolbox import sides
@@ -36,22 +35,13 @@ def kernels_in(family: TwoSidedModel, room: Room) -> dict[str, Kernel]:
         topics = model.topics.load(room, tokens, latents, corpus, capacity, n_topics, "")
         return of_sides.make_state(tokens, documents, topics)
 
-    def step(rng: np.random.Generator, state: State) -> State:
-        while not own_sweeps.sweep(rng, state):
-            state = of_sides.with_room(state)
-        return state
-
-    def snapshot(state: State) -> Latents:
-        z = {"z": state.tokens.topic.astype(np.int64)}
-        return z | family.snapshot_documents(state) | family.topics.snapshot(room, state)
-
     about = "Gibbs given one auxiliary variable a document; a token costs as much as its counts"
     # Without a limit some topics are too rare for the rung `joint` to know their probability.
     return {
         "auxiliary": Kernel(
             load,
-            step,
-            snapshot,
+            Kernel.step_of(own_sweeps.sweep, of_sides.with_room),
+            partial(family.snapshot, room),
             of_sides.check,
             own_sweeps.sweep,
             about=about,

@@ -75,12 +75,7 @@ def _kernel(
 ) -> Kernel:
     """Make a sampler whose sweep stops where there is no room for another topic."""
     with_room = room(vectors).with_room
-
-    def step(rng: np.random.Generator, state: Any) -> Any:
-        while not sweep(rng, state):
-            state = with_room(state)
-        return state
-
+    step = Kernel.step_of(sweep, with_room)
     return Kernel(
         load, step, snapshot, check, sweep, exact, about, with_room=with_room if opens_topics else None
     )
