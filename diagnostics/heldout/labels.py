@@ -10,10 +10,9 @@ from scipy import sparse
 from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
 from ...zoo.corpus.labels import Column, label_matrix, require_numbers
+from ...zoo.families.labelled import GivenLabels
 from ...zoo.families.labels.family import LabelledFamily
-from ...zoo.families.labels.predictive import LabelledPredictive
 from ...zoo.families.scaling.family import ScalingFamily
-from ...zoo.families.scaling.predictive import ScaledPredictive
 from ...zoo.inference import corpus_of, model_of
 from ...zoo.models import MODELS
 from ...zoo.models.dp_mrm import DpMrm
@@ -128,7 +127,7 @@ def predict_labels(
     rng, n_draws = np.random.default_rng(seed), 0
     log_p = np.full((documents.n_documents, len(values)), -np.inf)
     for predictive in posterior_predictives(tree, documents):
-        assert isinstance(predictive, (ScaledPredictive, LabelledPredictive))
+        assert isinstance(predictive, GivenLabels)
         each = [predictive.log_labelled(documents, given, rng, particles=particles) for given in labels]
         log_p = np.logaddexp(log_p, np.stack(each, axis=1))
         n_draws += 1

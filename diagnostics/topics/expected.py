@@ -9,8 +9,7 @@ import xarray as xr
 from scipy import sparse
 
 from ...zoo.corpus.labels import Column
-from ...zoo.families.labels.predictive import LabelledPredictive
-from ...zoo.families.scaling.predictive import ScaledPredictive
+from ...zoo.families.labelled import GivenLabels
 from ...zoo.inference.results import latents_of
 from ..heldout.labels import require_labels
 from .matching import MatchedTopics, match_topics
@@ -107,7 +106,7 @@ def topics_under_labels(
     share = np.zeros((len(matched.labels), 1 + len(rows), matched.n_topics))
     for s, (own, (_, _, latents)) in enumerate(zip(matched.labels, latents_of(matched.fit), strict=True)):
         predictive = model.predictive(latents, matched.corpus)
-        assert isinstance(predictive, (ScaledPredictive, LabelledPredictive))
+        assert isinstance(predictive, GivenLabels)
         theta, kept = predictive.proportions(labels), own >= 0
         share[s][:, own[kept]] = theta[:, : own.size][:, kept]
     vocabulary = np.asarray(matched.corpus.vocabulary)

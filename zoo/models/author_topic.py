@@ -280,7 +280,7 @@ class AuthorTopic(FixedTopics, LabelledFamily):
         known = super().predictive(latents, corpus)
         n_labels = len(known.columns)
         own = self._counts(latents, n_labels) + float(latents["alpha"])
-        return AuthorPredictive(known.topics, known.columns, known.prior_of, known.label, own)
+        return AuthorPredictive(known.topics, known.columns, known.label, known.prior_of, own)
 
     @override
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:

@@ -344,7 +344,7 @@ class DpMrm(LabelledModel):
             return self._prior(latents, share)
 
         topics, columns = self.frozen_topics(latents, corpus), self.columns(corpus)
-        return MixedPredictive(topics, columns, prior_of, self.label, prior_at, float(latents["tau"]))
+        return MixedPredictive(topics, columns, self.label, prior_of, prior_at, float(latents["tau"]))
 
     @override
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:

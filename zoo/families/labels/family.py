@@ -102,7 +102,7 @@ class LabelledFamily(LabelledModel):
             return self.prior_of(latents, rows)
 
         topics = self.frozen_topics(latents, corpus)
-        return LabelledPredictive(topics, self.columns(corpus), prior_of, self.label)
+        return LabelledPredictive(topics, self.columns(corpus), self.label, prior_of)
 
     @override
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:

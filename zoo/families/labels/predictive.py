@@ -9,44 +9,26 @@ from scipy.special import logsumexp
 
 from ....kernels.labels import authors
 from ...corpus import Corpus
-from ...corpus.labels import Column, distinct_rows, label_matrix, require_numbers
-from ...predictive import FrozenTopics, Predictive
+from ...corpus.labels import distinct_rows
+from ...predictive import FrozenTopics
 from ...toolbox.draws import draw_dirichlet
+from ..labelled import GivenLabels
 
 SHARES = 20
 """Draws of the shares of labels of a document that is completed."""
 
 
 @dataclass(frozen=True)
-class LabelledPredictive(Predictive):
+class LabelledPredictive(GivenLabels):
     """Topics of one posterior draw and the law of documents given their labels.
 
     Attributes
     ----------
-    topics : FrozenTopics
-        Of documents without labels.
-    columns : tuple of Column
-        Labels of the fit, J; new documents have these or none.
     prior_of : (rows) -> float (R, K)
         Dirichlet parameters of documents with labels `rows`, sparse (R, J).
-    label : str
-        What errors call the model.
     """
 
-    topics: FrozenTopics
-    columns: tuple[Column, ...]
     prior_of: Callable[[Any], np.ndarray]
-    label: str
-
-    @override
-    def check(self, documents: Corpus) -> None:
-        self.topics.check(documents)
-        self.labels_of(documents)
-
-    def labels_of(self, documents: Corpus) -> Any:
-        """Labels of the documents, sparse float (D, J)."""
-        require_numbers(self.columns, documents, self.label)
-        return label_matrix(self.columns, documents, self.label, documents.n_documents)
 
     @override
     def log_completion(
@@ -61,21 +43,16 @@ class LabelledPredictive(Predictive):
         return out
 
     @override
-    def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
-        """Estimate from the left to the right, given the labels; see `FrozenTopics.log_documents`."""
-        return self.log_labelled(documents, self.labels_of(documents), rng, particles=particles)
-
     def log_labelled(
         self, documents: Corpus, labels: Any, rng: np.random.Generator, *, particles: int
     ) -> np.ndarray:
-        """See `log_documents`; given `labels`, sparse (D, J), in place of those that the documents have."""
         out = np.empty(documents.n_documents)
         for topics, chosen in self._by_labels(documents, labels):
             out[chosen] = topics.log_documents(documents.take(chosen), rng, particles=particles)
         return out
 
+    @override
     def proportions(self, labels: Any) -> np.ndarray:
-        """Return expected proportions of documents with `labels` (D, J), no token seen, float (D, K)."""
         prior = self.prior_of(labels)
         return prior / prior.sum(axis=1, keepdims=True)
 
@@ -137,7 +114,7 @@ class AuthorPredictive(LabelledPredictive):
 
     @override
     def proportions(self, labels: Any) -> np.ndarray:
-        """See `LabelledPredictive.proportions`; the mean over authors."""
+        """See `GivenLabels.proportions`; the mean over authors."""
         known = self.authors / self.authors.sum(axis=1, keepdims=True)
         share = labels / np.maximum(labels.sum(axis=1), 1.0)[:, None]
         unknown = np.asarray(labels.sum(axis=1)) == 0

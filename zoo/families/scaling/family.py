@@ -163,7 +163,7 @@ class ScalingFamily(PartlyLabelledModel):
     def predictive(self, latents: Latents, corpus: Corpus) -> ScaledPredictive:
         """See `Model.predictive`: new documents have labels too."""
         topics = self.frozen_topics(latents, corpus)
-        return ScaledPredictive(topics, self.columns(corpus), latents["log_scale"], self.label)
+        return ScaledPredictive(topics, self.columns(corpus), self.label, latents["log_scale"])
 
     @override
     def log_sticks(self, latents: Latents) -> float:

@@ -9,39 +9,20 @@ import numpy as np
 
 from ....kernels.scaling import predict
 from ...corpus import Corpus
-from ...corpus.labels import Column, distinct_rows, label_matrix, require_numbers
-from ...predictive import FrozenTopics, Predictive
+from ...corpus.labels import distinct_rows
+from ..labelled import GivenLabels
 
 
 @dataclass(frozen=True)
-class ScaledPredictive(Predictive):
+class ScaledPredictive(GivenLabels):
     """Topics, root and scales of one posterior draw, which new documents leave as they are.
 
     Attributes
     ----------
-    topics : FrozenTopics
-        Of documents without labels.
-    columns : tuple of Column
-        Labels of the fit; new documents have these or none.
     log_scale : float (J, K)
-    label : str
-        What errors call the model.
     """
 
-    topics: FrozenTopics
-    columns: tuple[Column, ...]
     log_scale: np.ndarray
-    label: str
-
-    @override
-    def check(self, documents: Corpus) -> None:
-        self.topics.check(documents)
-        self.labels_of(documents)
-
-    def labels_of(self, documents: Corpus) -> Any:
-        """Labels of the documents, sparse float (D, J)."""
-        require_numbers(self.columns, documents, self.label)
-        return label_matrix(self.columns, documents, self.label, documents.n_documents)
 
     @override
     def log_completion(
@@ -58,24 +39,18 @@ class ScaledPredictive(Predictive):
         return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], self.topics.words.T[rest.words]))
 
     @override
-    def log_documents(self, documents: Corpus, rng: np.random.Generator, *, particles: int) -> np.ndarray:
-        """Estimate by a particle filter from the left to the right, given the labels."""
-        return self.log_labelled(documents, self.labels_of(documents), rng, particles=particles)
-
     def log_labelled(
         self, documents: Corpus, labels: Any, rng: np.random.Generator, *, particles: int
     ) -> np.ndarray:
-        """See `log_documents`; given `labels`, sparse (D, J), in place of those that the documents have."""
+        """See `GivenLabels.log_labelled`; by a particle filter."""
         theta = np.empty(self.topics.prior.shape[1])
         return np.array(
             [run(rng, words, particles, theta) for words, run in self._documents(documents, labels)]
         )
 
+    @override
     def proportions(self, labels: Any) -> np.ndarray:
-        """Return expected proportions of documents with `labels` (D, J) before a token is seen, float (D, K).
-
-        By an integral over one variable, to rounding.
-        """
+        """See `GivenLabels.proportions`; by an integral over one variable, to rounding."""
         rows, of_document = distinct_rows(labels)
         theta = np.empty((rows.shape[0], self.topics.prior.shape[1]))
         for i, run in enumerate(self._runs(rows)):

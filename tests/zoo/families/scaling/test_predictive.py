@@ -20,7 +20,7 @@ LOG_SCALE = np.array([[0.5, -1.0, 2.0], [-2.0, 0.3, 0.0]])
 WORDS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]])
 ROWS = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [-0.5, 2.5]])
 COLUMNS = (Column("a", ""), Column("b", ""))
-PREDICTIVE = ScaledPredictive(FrozenTopics(WORDS, SHAPES[None]), COLUMNS, LOG_SCALE, "whdsp")
+PREDICTIVE = ScaledPredictive(FrozenTopics(WORDS, SHAPES[None]), COLUMNS, "whdsp", LOG_SCALE)
 TOLERANCE = 5.0
 """Standard errors: a false alarm in any of 10 comparisons has probability 6e-6."""
 
@@ -73,7 +73,7 @@ def test_wrong_labels_are_noticed():
 
 
 def test_completion_is_the_next_token():
-    plain = ScaledPredictive(PREDICTIVE.topics, (), np.zeros((0, 3)), "whdsp")
+    plain = ScaledPredictive(PREDICTIVE.topics, (), "whdsp", np.zeros((0, 3)))
     observed, rest = corpus_of([0, 2]), corpus_of([1])
     rng, row = np.random.default_rng(0), np.zeros(2)
     found = [plain.log_completion(observed, rest, rng, burn_in=0, sweeps=2000)[0] for _ in range(40)]
@@ -84,7 +84,7 @@ def test_completion_is_the_next_token():
 
 
 def test_a_corpus_without_labels_is_scored_as_by_dirichlet_documents():
-    plain = ScaledPredictive(PREDICTIVE.topics, (), np.zeros((0, 3)), "hdsp")
+    plain = ScaledPredictive(PREDICTIVE.topics, (), "hdsp", np.zeros((0, 3)))
     documents, rng = corpus_of([0, 2, 2], 400), np.random.default_rng(0)
     ours = np.exp(plain.log_documents(documents, rng, particles=10))
     theirs = np.exp(PREDICTIVE.topics.log_documents(documents, rng, particles=10))
