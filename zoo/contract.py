@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, override
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol, override
 
 import numpy as np
 
@@ -386,14 +386,17 @@ class Model(HasSettings, ABC):
         ValueError
             Chains of this model can only start with tokens that are seated one after the other.
         """
-        raise ValueError(
-            f"start: {self.card.id}: its chains start with tokens seated one after the other; expected seated"
-        )
+        self._refuse_start()
 
     def check_start(self) -> None:
         """Raise the ValueError of `start_at` unless the model has one of its own."""
         if type(self).start_at is Model.start_at:
-            Model.start_at(self, np.zeros(0), None, None)  # type: ignore[arg-type]
+            self._refuse_start()
+
+    def _refuse_start(self) -> NoReturn:
+        raise ValueError(
+            f"start: {self.card.id}: its chains start with tokens seated one after the other; expected seated"
+        )
 
     @abstractmethod
     def quantities(
