@@ -7,9 +7,10 @@ mixtures. What belongs to topics as wholes (companions, links, eta) is drawn in 
 import numpy as np
 
 from ..toolbox.gammas import exponentials
-from ..toolbox.parts import Part, in_parts
+from ..toolbox.parts import Part
 from ..toolbox.random import is_sampled
 from ..toolbox.tables import count_tables
+from ..toolbox.threads import in_parts
 from .births import expect_births
 from .layers import (
     dense_counts,

@@ -33,7 +33,7 @@ from ..toolbox.jit import kernel
 from ..toolbox.sides import State, Tokens, check_side, open_topic, widened, with_capacity
 from ..toolbox.sides import scratch as empty_scratch
 from ..toolbox.sweeps import finish_sweep
-from ..toolbox.threads import in_threads
+from ..toolbox.threads import in_parts
 from ..toolbox.token_pass import RECOUNT_AFTER
 from .sweeps import sweep
 
@@ -139,7 +139,7 @@ def parallel_pass(
 
     for diagonal in diagonals(n_blocks):
         draw_shares(rng, blocked)
-        in_threads(sweep_cell, rng.integers(2**63, size=n_blocks).tolist(), diagonal)
+        in_parts(sweep_cell, rng.integers(2**63, size=n_blocks).tolist(), diagonal)
     topics.total[:n_topics] = block_total.sum(axis=0)
 
 

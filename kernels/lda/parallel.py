@@ -18,7 +18,7 @@ from ..toolbox.sides import State, Tokens
 from ..toolbox.sides import scratch as empty_scratch
 from ..toolbox.smoothing import draw_smoothing
 from ..toolbox.sweeps import finish_sweep
-from ..toolbox.threads import in_threads
+from ..toolbox.threads import in_parts
 from .documents import FiniteDocuments
 
 
@@ -109,12 +109,7 @@ def tally_words(topics, first, end):
 
 def tally_in_threads(tally: Callable[[int, int], np.ndarray], bounds: np.ndarray) -> np.ndarray:
     """Sum of the tallies of the parts ``bounds[j]:bounds[j + 1]``, which may differ in length."""
-    found = [np.zeros(0, np.int64)] * (len(bounds) - 1)
-
-    def tally_part(part: int) -> None:
-        found[part] = tally(bounds[part], bounds[part + 1])
-
-    in_threads(tally_part, range(len(found)))
+    found = in_parts(tally, bounds[:-1], bounds[1:])
     out = np.zeros(max(map(len, found)), np.int64)
     for one in found:
         out[: one.size] += one
@@ -149,7 +144,7 @@ def parallel_pass(rng: np.random.Generator, tokens: Tokens, documents: Any, topi
 
     for diagonal in diagonals(n_blocks):
         draw_shares(rng, topics)
-        in_threads(sweep_cell, rng.integers(2**63, size=n_blocks).tolist(), diagonal)
+        in_parts(sweep_cell, rng.integers(2**63, size=n_blocks).tolist(), diagonal)
     topics.total[:] = topics.block_total.sum(axis=0)
 
 

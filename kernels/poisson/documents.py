@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.parts import documents_of, in_parts, move_documents_in_parts, tables_in_parts
+from ..toolbox.parts import documents_of, move_documents_in_parts, tables_in_parts
 from ..toolbox.random import log_beta_variate
 from ..toolbox.sides import (
     Tokens,
@@ -29,6 +29,7 @@ from ..toolbox.sides import (
     widened,
     with_capacity,
 )
+from ..toolbox.threads import in_parts
 from .weights import draw_exposure, draw_weights
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.parts import documents_of, in_parts, move_documents_in_parts, tables_in_parts
+from ..toolbox.parts import documents_of, move_documents_in_parts, tables_in_parts
 from ..toolbox.random import log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
@@ -21,6 +21,7 @@ from ..toolbox.sides import (
     move_documents,
     open_topic,
 )
+from ..toolbox.threads import in_parts
 from .weights import draw_exposure
 
 LEAST, MOST_LOG = 1e-300, 600.0

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.parts import documents_of, in_parts, move_documents_in_parts
+from ..toolbox.parts import documents_of, move_documents_in_parts
 from ..toolbox.random import categorical, crt, dirichlet, log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
@@ -30,6 +30,7 @@ from ..toolbox.sides import (
 )
 from ..toolbox.sides import scratch as empty_scratch
 from ..toolbox.tables import count_tables
+from ..toolbox.threads import in_parts
 from .weights import draw_exposure, draw_gammas, draw_weights
 
 

@@ -18,8 +18,9 @@ import numpy as np
 
 from ..toolbox.gammas import exponentials, log_gammas
 from ..toolbox.jit import kernel
-from ..toolbox.parts import Part, cut, in_parts, move_documents_in_parts, move_topics_in_parts
+from ..toolbox.parts import Part, cut, move_documents_in_parts, move_topics_in_parts
 from ..toolbox.shapes import prior_shapes
+from ..toolbox.threads import in_parts
 
 
 @singledispatch

@@ -4,10 +4,6 @@ How many parts there are, and where they are cut, depends on the corpus alone; e
 own, and what parts find is summed in their order. So the bits do not depend on the number of threads.
 """
 
-import os
-from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import singledispatch
 from typing import Any, NamedTuple
 
@@ -15,7 +11,7 @@ import numpy as np
 
 from .sides import Tokens, draw_tables, move_topics
 from .sides import scratch as empty_scratch
-from .threads import parts_of
+from .threads import in_parts, parts_of
 
 FEWEST_PARTS, MOST_PARTS, TOKENS_OF_PART = 2, 16, 2048
 
@@ -52,35 +48,6 @@ def _parts(rngs: list[np.random.Generator], ptr: np.ndarray) -> list[Part]:
     """Parts that are not empty."""
     cuts = (bounds for bounds in parts_of(ptr, len(rngs)) if bounds[0] < bounds[1])
     return [Part(rng, *bounds) for rng, bounds in zip(rngs, cuts, strict=False)]
-
-
-def in_parts[T](function: Callable[..., T], *parts: Sequence[Any]) -> list[T]:
-    """Call a function that holds no lock on the arguments of each part; results in the order of the parts.
-
-    The calling thread does its share, so that one more is started for two, and none for one. Each takes the
-    next part when it is done with its last.
-    """
-    waiting = deque(enumerate(zip(*parts, strict=True)))
-    found: dict[int, T] = {}
-
-    def work() -> None:
-        while True:
-            try:
-                i, arguments = waiting.popleft()
-            except IndexError:
-                return
-            found[i] = function(*arguments)
-
-    n_others = min(int(os.environ.get("BNPZOO_THREADS", "1")), len(waiting)) - 1
-    if n_others <= 0:
-        work()
-    else:
-        with ThreadPoolExecutor(n_others) as threads:
-            others = [threads.submit(work) for _ in range(n_others)]
-            work()
-            for other in others:
-                other.result()
-    return [found[i] for i in sorted(found)]
 
 
 def documents_of(tokens: Tokens, part: Part) -> Tokens:

@@ -5,7 +5,8 @@ the bits do not depend on the number of threads.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
@@ -21,15 +22,33 @@ def parts_of(ptr: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def in_threads(function: Callable[..., Any], *parts: Any) -> None:
-    """Call a function that holds no lock on the arguments of each part."""
-    n_threads = int(os.environ.get("BNPZOO_THREADS", "1"))
-    if n_threads == 1 or len(parts[0]) == 1:
-        for arguments in zip(*parts, strict=True):
-            function(*arguments)
-        return
-    with ThreadPoolExecutor(n_threads) as threads:
-        list(threads.map(function, *parts))
+def in_parts[T](function: Callable[..., T], *parts: Iterable[Any]) -> list[T]:
+    """Call a function that holds no lock on the arguments of each part; results in the order of the parts.
+
+    The calling thread does its share, so that one more is started for two, and none for one. Each takes the
+    next part when it is done with its last.
+    """
+    waiting = deque(enumerate(zip(*parts, strict=True)))
+    found: dict[int, T] = {}
+
+    def work() -> None:
+        while True:
+            try:
+                i, arguments = waiting.popleft()
+            except IndexError:
+                return
+            found[i] = function(*arguments)
+
+    n_others = min(int(os.environ.get("BNPZOO_THREADS", "1")), len(waiting)) - 1
+    if n_others <= 0:
+        work()
+    else:
+        with ThreadPoolExecutor(n_others) as threads:
+            others = [threads.submit(work) for _ in range(n_others)]
+            work()
+            for other in others:
+                other.result()
+    return [found[i] for i in sorted(found)]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import pytest
 from bnpzoo.kernels.poisson.features import FeaturedDocuments, Features
 from bnpzoo.kernels.toolbox import parts
 from bnpzoo.kernels.toolbox.sides import draw_tables, scratch, tokens_of
+from bnpzoo.kernels.toolbox.threads import in_parts
 
 N_TOPICS = 3
 THREADS = pytest.mark.parametrize("n_threads", [1, 2, 3, 20])
@@ -52,8 +53,8 @@ def test_generators_of_parts_differ():
 @THREADS
 def test_results_are_in_the_order_of_the_parts(monkeypatch, n_threads):
     monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
-    assert parts.in_parts(lambda i, name: (i, name), range(9), "abcdefghi") == list(enumerate("abcdefghi"))
-    assert parts.in_parts(lambda i: i, []) == []
+    assert in_parts(lambda i, name: (i, name), range(9), "abcdefghi") == list(enumerate("abcdefghi"))
+    assert in_parts(lambda i: i, []) == []
 
 
 @THREADS
@@ -66,7 +67,7 @@ def test_errors_of_parts_are_raised(monkeypatch, n_threads, wrong):
             raise ValueError(f"part {i}")
 
     with pytest.raises(ValueError, match=f"part {wrong}"):
-        parts.in_parts(fail, range(9))
+        in_parts(fail, range(9))
 
 
 @THREADS
