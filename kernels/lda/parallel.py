@@ -13,6 +13,7 @@ import numpy as np
 
 from ..toolbox.blocked import BlockedTopics, cell_pass, diagonals, draw_shares
 from ..toolbox.jit import kernel
+from ..toolbox.lists import tally_words
 from ..toolbox.random import is_sampled, log_density, slice_sample
 from ..toolbox.sides import State, Tokens
 from ..toolbox.sides import scratch as empty_scratch
@@ -90,20 +91,6 @@ def tally_documents(tokens, n_topics, first, end):
             if count[k] > 0:
                 tally[count[k]] += 1
                 count[k] = 0
-    return tally
-
-
-@kernel
-def tally_words(topics, first, end):
-    """How many of the n_kw of the words ``first:end`` have each value from 1 on; int64 (most + 1,)."""
-    largest = 0
-    for w in range(first, end):
-        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
-            largest = max(largest, topics.listed_count[j])
-    tally = np.zeros(largest + 1, np.int64)
-    for w in range(first, end):
-        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
-            tally[topics.listed_count[j]] += 1
     return tally
 
 

@@ -81,3 +81,17 @@ def move_in_list(listed_topic, listed_count, start, length, old_entry, new_entry
         listed_count[start + length] = 1
         length += 1
     return length
+
+
+@kernel
+def tally_words(counts, first, end):
+    """How many of the n_kw of the words ``first:end`` have each value from 1 on; int64 (most + 1,)."""
+    largest = 0
+    for w in range(first, end):
+        for j in range(counts.word_ptr[w], counts.word_ptr[w] + counts.n_listed[w]):
+            largest = max(largest, counts.listed_count[j])
+    tally = np.zeros(largest + 1, np.int64)
+    for w in range(first, end):
+        for j in range(counts.word_ptr[w], counts.word_ptr[w] + counts.n_listed[w]):
+            tally[counts.listed_count[j]] += 1
+    return tally

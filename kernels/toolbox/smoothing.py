@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import kernel
+from .lists import tally_words
 from .random import is_sampled, log_density, slice_sample
 
 
@@ -67,12 +68,5 @@ def update_smoothing(rng, topics, n_words):
     """Slice-sample the eta of topics of `n_words` words in place, unless it is fixed."""
     if not is_sampled(topics.eta_prior):
         return
-    largest = 0
-    for w in range(topics.n_listed.size):
-        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
-            largest = max(largest, topics.listed_count[j])
-    tally = np.zeros(largest + 1, np.int64)
-    for w in range(topics.n_listed.size):
-        for j in range(topics.word_ptr[w], topics.word_ptr[w] + topics.n_listed[w]):
-            tally[topics.listed_count[j]] += 1
+    tally = tally_words(topics, 0, topics.n_listed.size)
     draw_smoothing(rng, topics.eta, topics.total, tally, n_words, topics.eta_prior)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .dirichlet import DirichletTopics, dirichlet_topics
 from .jit import kernel
+from .lists import tally_words
 from .sides import tokens_of
 
 _LEAST, _MOST = 1e-100, 1e100
@@ -47,15 +48,7 @@ def recount(words: np.ndarray, topic: np.ndarray, n_words: int, n_topics: int) -
 @kernel
 def counts_of_counts(counts):
     """How many pairs of a topic and a word have c tokens, int64 (largest count + 1,); none of zero."""
-    largest = 0
-    for w in range(counts.n_listed.size):
-        for j in range(counts.word_ptr[w], counts.word_ptr[w] + counts.n_listed[w]):
-            largest = max(largest, counts.listed_count[j])
-    out = np.zeros(largest + 1, np.int64)
-    for w in range(counts.n_listed.size):
-        for j in range(counts.word_ptr[w], counts.word_ptr[w] + counts.n_listed[w]):
-            out[counts.listed_count[j]] += 1
-    return out
+    return tally_words(counts, 0, counts.n_listed.size)
 
 
 @kernel
