@@ -20,9 +20,9 @@ from ..toolbox.lists import entry_at
 from ..toolbox.random import categorical, concentration, crt, is_sampled
 from ..toolbox.sides import (
     Tokens,
+    check_number_of_topics,
     check_positive,
     check_side,
-    check_topic_of_tokens,
     move_documents,
 )
 from ..toolbox.sweeps import finish_sweep
@@ -294,9 +294,7 @@ def author_documents(
 
 @check_side.register
 def _(side: AuthorDocuments, tokens: Tokens, n_topics: int) -> None:
-    if n_topics != side.prior.shape[1]:
-        raise AssertionError("the number of topics has changed")
-    check_topic_of_tokens(tokens, n_topics)
+    check_number_of_topics(side, tokens, n_topics)
     check_positive(alpha=side.alpha)
     if np.any(side.prior != side.alpha[0]):
         raise AssertionError("the document prior is not alpha")

@@ -18,11 +18,12 @@ from ..toolbox.jit import kernel
 from ..toolbox.random import is_sampled, log_beta_variate, log_density, log_gamma_variate, slice_sample
 from ..toolbox.sides import (
     Tokens,
+    check_number_of_topics,
     check_positive,
     check_side,
-    check_topic_of_tokens,
     draw_tables,
     move_documents,
+    no_topic_to_open,
     open_topic,
 )
 
@@ -110,10 +111,8 @@ class Coefficient(NamedTuple):
     precision: float
 
 
-@open_topic.implement(LabelledDocuments)
-@open_topic.implement(RegressionDocuments)
-def _no_topic_to_open(rng, documents, topic, group):
-    pass
+open_topic.implement(LabelledDocuments)(no_topic_to_open)
+open_topic.implement(RegressionDocuments)(no_topic_to_open)
 
 
 @kernel
@@ -252,7 +251,7 @@ def regression_documents(
 
 @check_side.register
 def _(side: LabelledDocuments, tokens: Tokens, n_topics: int) -> None:
-    _check_number(side, tokens, n_topics)
+    check_number_of_topics(side, tokens, n_topics)
     check_positive(alpha=side.alpha)
     if np.any(side.prior != np.where(side.may_have, side.alpha[side.label], 0.0)):
         raise AssertionError("the document prior is not alpha")
@@ -263,7 +262,7 @@ def _(side: LabelledDocuments, tokens: Tokens, n_topics: int) -> None:
 
 @check_side.register
 def _(side: RegressionDocuments, tokens: Tokens, n_topics: int) -> None:
-    _check_number(side, tokens, n_topics)
+    check_number_of_topics(side, tokens, n_topics)
     check_positive(precision=side.precision)
     if not np.all(np.isfinite(side.coefficients)):
         raise AssertionError("a coefficient is not a number")
@@ -272,10 +271,3 @@ def _(side: RegressionDocuments, tokens: Tokens, n_topics: int) -> None:
         log_prior[side.row[first:end]] += side.value[first:end, None] * side.coefficients[j]
     if not np.allclose(side.prior, np.exp(log_prior), rtol=1e-9, atol=0.0):
         raise AssertionError("the document prior is not that of the coefficients")
-
-
-def _check_number(side: LabelledDocuments | RegressionDocuments, tokens: Tokens, n_topics: int) -> None:
-    """Raise AssertionError unless there are as many topics as ever, and tokens have no others."""
-    if n_topics != side.prior.shape[1]:
-        raise AssertionError("the number of topics has changed")
-    check_topic_of_tokens(tokens, n_topics)

@@ -11,11 +11,12 @@ import numpy as np
 from ..toolbox.random import concentration, is_sampled, log_beta_variate, log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
+    check_number_of_topics,
     check_positive,
     check_side,
-    check_topic_of_tokens,
     draw_tables,
     move_documents,
+    no_topic_to_open,
     open_topic,
 )
 
@@ -62,10 +63,8 @@ class AsymmetricDocuments(NamedTuple):
     FIXED = ("rest", "alpha_prior")
 
 
-@open_topic.implement(FiniteDocuments)
-@open_topic.implement(AsymmetricDocuments)
-def _no_topic_to_open(rng, documents, topic, group):
-    pass
+open_topic.implement(FiniteDocuments)(no_topic_to_open)
+open_topic.implement(AsymmetricDocuments)(no_topic_to_open)
 
 
 @move_documents.implement(FiniteDocuments)
@@ -130,7 +129,7 @@ def asymmetric_documents(alpha, alpha_prior=(0.0, 0.0)) -> AsymmetricDocuments:
 
 @check_side.register
 def _(side: FiniteDocuments, tokens: Tokens, n_topics: int) -> None:
-    _check_number(side, tokens, n_topics)
+    check_number_of_topics(side, tokens, n_topics)
     check_positive(alpha=side.alpha)
     if np.any(side.prior != np.where(side.may_have, side.alpha[:, None], 0.0)):
         raise AssertionError("the document prior is not alpha")
@@ -141,13 +140,6 @@ def _(side: FiniteDocuments, tokens: Tokens, n_topics: int) -> None:
 
 @check_side.register
 def _(side: AsymmetricDocuments, tokens: Tokens, n_topics: int) -> None:
-    _check_number(side, tokens, n_topics)
+    check_number_of_topics(side, tokens, n_topics)
     if not np.all((side.prior >= 0.0) & np.isfinite(side.prior)):
         raise AssertionError("alpha is not a number of zero or more")
-
-
-def _check_number(side: FiniteDocuments | AsymmetricDocuments, tokens: Tokens, n_topics: int) -> None:
-    """Raise AssertionError unless there are as many topics as ever, and tokens have no others."""
-    if n_topics != side.prior.shape[1]:
-        raise AssertionError("the number of topics has changed")
-    check_topic_of_tokens(tokens, n_topics)

@@ -15,10 +15,11 @@ from ..toolbox.parts import documents_of, move_documents_in_parts, tables_in_par
 from ..toolbox.random import log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
+    check_number_of_topics,
     check_side,
-    check_topic_of_tokens,
     draw_tables,
     move_documents,
+    no_topic_to_open,
     open_topic,
 )
 from ..toolbox.threads import in_parts
@@ -73,9 +74,7 @@ class FeaturedDocuments(NamedTuple):
     FIXED = ("rest", "weight_prior")
 
 
-@open_topic.implement(FeaturedDocuments)
-def _no_topic_to_open(rng, documents, topic, group):
-    pass
+open_topic.implement(FeaturedDocuments)(no_topic_to_open)
 
 
 @kernel
@@ -165,9 +164,7 @@ def _prior_of(features: Features, log_weight: np.ndarray) -> np.ndarray:
 
 @check_side.register
 def _(side: FeaturedDocuments, tokens: Tokens, n_topics: int) -> None:
-    check_topic_of_tokens(tokens, n_topics)
-    if n_topics != side.prior.shape[1]:
-        raise AssertionError("the number of topics has changed")
+    check_number_of_topics(side, tokens, n_topics)
     if not np.all(np.isfinite(side.log_weight)):
         raise AssertionError("the weight of a feature is not a positive number")
     if not np.allclose(side.prior, _prior_of(side.features, side.log_weight), rtol=1e-12):

@@ -20,12 +20,13 @@ from ..toolbox.parts import documents_of, move_documents_in_parts
 from ..toolbox.random import categorical, crt, dirichlet, log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
+    check_number_of_topics,
     check_positive,
     check_side,
-    check_topic_of_tokens,
     enter_document,
     leave_document,
     move_documents,
+    no_topic_to_open,
     open_topic,
 )
 from ..toolbox.sides import scratch as empty_scratch
@@ -83,9 +84,7 @@ class LayeredDocuments(NamedTuple):
     FIXED = ("rest", "no_rest", "gamma_prior", "c_prior", "length_shape", "link_eta", "rate_prior")
 
 
-@open_topic.implement(LayeredDocuments)
-def _no_topic_to_open(rng, documents, topic, group):
-    pass
+open_topic.implement(LayeredDocuments)(no_topic_to_open)
 
 
 @kernel
@@ -292,9 +291,7 @@ def _prior_of(theta: np.ndarray, link: np.ndarray) -> np.ndarray:
 
 @check_side.register
 def _(side: LayeredDocuments, tokens: Tokens, n_topics: int) -> None:
-    check_topic_of_tokens(tokens, n_topics)
-    if n_topics != side.r.size:
-        raise AssertionError("the number of topics has changed")
+    check_number_of_topics(side, tokens, n_topics)
     check_positive(gamma=side.gamma, c=side.c, rate=side.rate)
     for name in ("r", "theta", "link"):
         values = getattr(side, name)

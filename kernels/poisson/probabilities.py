@@ -17,9 +17,9 @@ from ..toolbox.parts import move_documents_in_parts, tables_in_parts
 from ..toolbox.random import crt, is_sampled, log_beta_variate, log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
+    check_number_of_topics,
     check_positive,
     check_side,
-    check_topic_of_tokens,
 )
 from .parallel import topic_factors
 from .weights import draw_gammas
@@ -123,10 +123,8 @@ def topic_probabilities(latents, priors, p_shapes) -> TopicProbabilities:
 
 @check_side.register
 def _(side: TopicProbabilities, tokens: Tokens, n_topics: int) -> None:
-    check_topic_of_tokens(tokens, n_topics)
+    check_number_of_topics(side, tokens, n_topics)
     check_positive(gamma=side.gamma, c=side.c)
-    if n_topics != side.log_odds.size:
-        raise AssertionError("the number of topics has changed")
     if not np.all((side.prior >= 0.0) & np.isfinite(side.prior)):
         raise AssertionError("the weight of a topic is not a number of zero or more")
     if not np.all(np.isfinite(side.log_odds)):

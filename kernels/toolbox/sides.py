@@ -89,6 +89,10 @@ def open_topic(rng, documents, topic, group):
     """
 
 
+def no_topic_to_open(rng, documents, topic, group):
+    """Do so where the number of topics is fixed: no token comes to another."""
+
+
 @chosen_by_type(2)
 def move_documents(rng, tokens, documents, topics, scratch):
     """Move all of the document side given the tokens' topics; may renumber topics."""
@@ -159,6 +163,13 @@ def check_topic_of_tokens(tokens: Tokens, n_topics: int) -> None:
     """Raise AssertionError unless every token has one of `n_topics` topics."""
     if tokens.topic.size and not 0 <= tokens.topic.min() <= tokens.topic.max() < n_topics:
         raise AssertionError(f"a token's topic is outside 0..{n_topics - 1}")
+
+
+def check_number_of_topics(documents: Any, tokens: Tokens, n_topics: int) -> None:
+    """Raise AssertionError unless there are as many topics as ever, and tokens have no others."""
+    if n_topics != documents.prior.shape[1]:
+        raise AssertionError("the number of topics has changed")
+    check_topic_of_tokens(tokens, n_topics)
 
 
 def check_positive(**parameters: np.ndarray) -> None:
