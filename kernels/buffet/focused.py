@@ -32,6 +32,7 @@ from ..toolbox.random import (
     slice_sample,
 )
 from ..toolbox.sides import (
+    ROOM,
     Scratch,
     Tokens,
     check_positive,
@@ -39,8 +40,11 @@ from ..toolbox.sides import (
     check_side,
     enter_document,
     leave_document,
+    longest_document,
     move_topics,
     scratch,
+    widened,
+    with_capacity,
 )
 
 LOG2 = math.log(2.0)
@@ -347,19 +351,15 @@ def taylor_sweep(rng, state):
 
 def with_room(state: FocusedState) -> FocusedState:
     """Copy of `state` with room for twice as many topics, and for those of its longest document."""
-    capacity = 2 * state.topics.total.size + int(np.diff(state.tokens.doc_ptr).max(initial=0)) + 1
-
-    def wider(array: np.ndarray) -> np.ndarray:
-        return np.concatenate([array, np.zeros(capacity - array.size, array.dtype)])
-
+    capacity = 2 * state.topics.total.size + longest_document(state.tokens) + 1
     documents, fresh = state.documents, scratch(capacity)
     fresh.next_document[:] = state.scratch.next_document
     return state._replace(
-        topics=state.topics._replace(total=wider(state.topics.total)),
+        topics=with_capacity(state.topics, capacity),
         documents=documents._replace(
-            strength=wider(documents.strength),
-            inclusion=wider(documents.inclusion),
-            absent=wider(documents.absent),
+            strength=widened(documents.strength, capacity),
+            inclusion=widened(documents.inclusion, capacity),
+            absent=widened(documents.absent, capacity),
         ),
         scratch=fresh,
     )
@@ -376,13 +376,12 @@ def make_state(tokens: Tokens, n_words, latents, priors) -> FocusedState:
         (0, 0) for a hyperparameter that is fixed.
     """
     n_topics = len(latents["strength"])
-    capacity = n_topics + 64
-    room = np.zeros(capacity - n_topics)
+    capacity = n_topics + ROOM
     return FocusedState(
         tokens=tokens,
         documents=FocusedDocuments(
-            strength=np.concatenate([latents["strength"], room]),
-            inclusion=np.concatenate([latents["inclusion"], room]),
+            strength=widened(np.array(latents["strength"], float), capacity),
+            inclusion=widened(np.array(latents["inclusion"], float), capacity),
             absent=np.zeros(capacity),
             alpha=np.array([float(latents["alpha"])]),
             gamma=np.array([float(latents["gamma"])]),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..toolbox.dirichlet import dirichlet_topics
-from ..toolbox.sides import Tokens, check_positive, check_side
+from ..toolbox.sides import ROOM, Tokens, check_positive, check_side, longest_document, widened, with_capacity
 from .state import (
     LEAST,
     BuffetPrior,
@@ -16,31 +16,24 @@ from .state import (
 
 def with_room(state: SparseTransferState) -> SparseTransferState:
     """Copy of `state` with room for twice as many topics, and for those of its longest document."""
-    longest = int(np.diff(state.tokens.doc_ptr).max(initial=0))
-    extra = state.masks.n_on.size + longest + max(0, int(state.scratch.progress[2])) + 1
-
-    def wider(array: np.ndarray, fill: float = 0) -> np.ndarray:
-        room = np.full((*array.shape[:-1], array.shape[-1] + extra), fill, array.dtype)
-        room[..., : array.shape[-1]] = array
-        return room
-
     masks, scratch = state.masks, state.scratch
+    capacity = 2 * masks.n_on.size + longest_document(state.tokens) + max(0, int(scratch.progress[2])) + 1
     return state._replace(
-        topics=state.topics._replace(total=wider(state.topics.total)),
+        topics=with_capacity(state.topics, capacity),
         masks=TaskMasks(
-            weight=wider(masks.weight),
-            log_weight=wider(masks.log_weight, -np.inf),
-            count=wider(masks.count),
-            n_on=wider(masks.n_on),
-            shape=wider(masks.shape),
-            stick=wider(masks.stick),
+            weight=widened(masks.weight, capacity),
+            log_weight=widened(masks.log_weight, capacity, -np.inf),
+            count=widened(masks.count, capacity),
+            n_on=widened(masks.n_on, capacity),
+            shape=widened(masks.shape, capacity),
+            stick=widened(masks.stick, capacity),
             version=masks.version,
         ),
         scratch=scratch._replace(
-            doc_count=wider(scratch.doc_count),
-            unseen=wider(scratch.unseen),
-            scores=wider(scratch.scores),
-            closed=wider(scratch.closed),
+            doc_count=widened(scratch.doc_count, capacity),
+            unseen=widened(scratch.unseen, capacity),
+            scores=widened(scratch.scores, capacity + 1),
+            closed=widened(scratch.closed, capacity),
         ),
     )
 
@@ -62,7 +55,7 @@ def make_state(tokens: Tokens, n_words, latents, eta_prior, lengths, prior, open
         See `MaskScratch`.
     """
     n_tasks, n_topics = np.shape(latents["log_weight"])
-    capacity = n_topics + 64
+    capacity = n_topics + ROOM
     doc_task = tokens.group.astype(np.int64)
     masks = TaskMasks(
         weight=np.zeros((n_tasks, capacity)),

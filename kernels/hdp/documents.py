@@ -16,6 +16,7 @@ import numpy as np
 from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, crt, dirichlet, is_sampled, log_beta_variate
 from ..toolbox.sides import (
+    ROOM,
     Tokens,
     check_positive,
     check_side,
@@ -27,9 +28,6 @@ from ..toolbox.sides import (
     widened,
     with_capacity,
 )
-
-ROOM = 64
-"""For topics beyond those that a state begins with."""
 
 
 class StickDocuments(NamedTuple):

@@ -26,6 +26,7 @@ from ..toolbox.random import (
     log_gamma_variate,
 )
 from ..toolbox.sides import (
+    ROOM,
     Tokens,
     check_positive,
     check_side,
@@ -35,9 +36,6 @@ from ..toolbox.sides import (
     widened,
     with_capacity,
 )
-
-ROOM = 64
-"""For topics beyond those that a state begins with."""
 
 LEAST_STICK = np.finfo(np.float64).tiny
 """A topic that is opened where next to nothing is left of a label still tells by its stick whose it is."""

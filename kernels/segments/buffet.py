@@ -24,7 +24,7 @@ import numpy as np
 from ..buffet.focused import LOG2, expected_topics, mass_of_new
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import is_sampled, log_density, log_gamma_variate, slice_sample
-from ..toolbox.sides import check_positive
+from ..toolbox.sides import check_positive, longest_document
 from . import particles as smc
 from . import restaurants, urns
 from .documents import SLOTS
@@ -96,7 +96,7 @@ class Buffet(NamedTuple):
 
 def make_buffet(tokens: Tokens, table: np.ndarray, most_dishes: int, **hyper: np.ndarray) -> Buffet:
     """Buffet of tokens at their tables; `hyper` as from `urns.hyperparameters`."""
-    longest, n_tokens = urns.longest_document(tokens), tokens.words.size
+    longest, n_tokens = longest_document(tokens), tokens.words.size
     longest_sentence = np.diff(tokens.sentence_ptr).max(initial=0)
     distinct, times = np.unique(np.diff(tokens.doc_sentences), return_counts=True)
     return Buffet(

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..toolbox.jit import borrowing_kernel
 from ..toolbox.random import concentration, is_sampled
-from ..toolbox.sides import check_positive
+from ..toolbox.sides import check_positive, longest_document
 from . import restaurants, urns
 from .documents import SLOTS
 from .state import Tokens
@@ -68,7 +68,7 @@ class Franchise(NamedTuple):
 
 def make_franchise(tokens: Tokens, table: np.ndarray, most_dishes: int, **hyper: np.ndarray) -> Franchise:
     """Franchise of tokens at their tables; `hyper` as from `urns.hyperparameters`."""
-    longest, n_documents = urns.longest_document(tokens), tokens.doc_ptr.size - 1
+    longest, n_documents = longest_document(tokens), tokens.doc_ptr.size - 1
     lengths = np.diff(tokens.sentence_ptr)
     return Franchise(
         **hyper,

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import concentration, is_sampled, log_beta_variate
-from ..toolbox.sides import check_positive
+from ..toolbox.sides import check_positive, longest_document
 from . import urns
 from .documents import SLOTS
 from .state import Tokens
@@ -73,7 +73,7 @@ def make_mixture(tokens: Tokens, local: np.ndarray, most_dishes: int, **hyper: n
         **hyper,
         most_dishes=most_dishes,
         local=np.array(local, np.int32),
-        owner=np.zeros(urns.longest_document(tokens) + 1, np.int32),
+        owner=np.zeros(longest_document(tokens) + 1, np.int32),
         sizes=np.zeros(2, np.int64),
         shared_noted=np.zeros(n_documents, np.int64),
         own_noted=np.zeros(tokens.sentence_ptr.size - 1, np.int64),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.sides import check_positive
+from ..toolbox.sides import check_positive, longest_document
 from .vectors import TopicVectors, check_vectors, make_vectors, n_represented
 
 NEVER = np.int32(2**31 - 1)
@@ -244,7 +244,7 @@ def make_state(
 
     Where `n_topics` is 0, there are as many as are needed.
     """
-    longest = int(np.diff(tokens.doc_ptr).max(initial=0))
+    longest = longest_document(tokens)
     hyper = ("a", "b", "zeta", "eta")
     vectors = make_vectors(latents, priors, n_topics)
     law = Law(

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import crt
-from ..toolbox.sides import check_positive
+from ..toolbox.sides import check_positive, longest_document
 from .hyper import slice_sticks, update_eta
 from .state import Tokens, Topics, count_topics
 from .vectors import (
@@ -302,7 +302,7 @@ def make_state(
         stick_size=np.zeros((n_sentences, n_dishes - 1), np.int64),
         stick_later=np.zeros((n_sentences, n_dishes - 1), np.int64),
         dish_sizes=np.zeros((n_documents, n_dishes), np.int64),
-        counts_of_dishes=np.zeros(int(np.diff(tokens.doc_ptr).max(initial=0)) + 1, np.int64),
+        counts_of_dishes=np.zeros(longest_document(tokens) + 1, np.int64),
     )
 
 

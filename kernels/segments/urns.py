@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, chosen_by_type, kernel
-from ..toolbox.sides import check_positive
+from ..toolbox.sides import check_positive, longest_document
 from .documents import SLOTS, count_dishes, count_topic, discount_topic, empty_slot, forget_dishes
 from .hyper import update_smoothings
 from .state import Tokens, Topics, count_topics
@@ -274,11 +274,6 @@ def make_state(
         ),
         urn,
     )
-
-
-def longest_document(tokens: Tokens) -> int:
-    """Tokens of the longest document."""
-    return int(np.diff(tokens.doc_ptr).max(initial=0))
 
 
 def hyperparameters(

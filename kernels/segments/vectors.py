@@ -16,11 +16,8 @@ import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import concentration, dirichlet, is_sampled, log_beta_variate
-from ..toolbox.sides import check_positive, widened
+from ..toolbox.sides import ROOM, check_positive, widened
 from ..toolbox.smoothing import draw_smoothing
-
-ROOM = 64
-"""For topics beyond those that a state begins with."""
 
 
 class TopicVectors(NamedTuple):

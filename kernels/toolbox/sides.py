@@ -23,6 +23,9 @@ import numpy as np
 from .jit import borrowing_kernel, chosen_by_type, kernel
 from .random import crt
 
+ROOM = 64
+"""For topics beyond those that a state begins with."""
+
 
 class Tokens(NamedTuple):
     """Ragged tokens and their topics.
@@ -255,8 +258,13 @@ def scratch(capacity: int) -> Scratch:
     )
 
 
-def widened(array: np.ndarray, capacity: int) -> np.ndarray:
-    """Copy of an array over topics, its last axis, with zeros up to `capacity`."""
-    room = np.zeros((*array.shape[:-1], capacity), array.dtype)
+def longest_document(tokens: Any) -> int:
+    """Tokens of the longest document."""
+    return int(np.diff(tokens.doc_ptr).max(initial=0))
+
+
+def widened(array: np.ndarray, capacity: int, fill: float = 0) -> np.ndarray:
+    """Copy of an array over topics, its last axis, with `fill` up to `capacity`."""
+    room = np.full((*array.shape[:-1], capacity), fill, array.dtype)
     room[..., : array.shape[-1]] = array
     return room

@@ -1,7 +1,5 @@
 """Sweeps of any document side over any topic side: tokens, then the moves of each side."""
 
-import numpy as np
-
 from .jit import kernel
 from .sides import (
     State,
@@ -9,6 +7,7 @@ from .sides import (
     check_scratch,
     check_side,
     finish_pass,
+    longest_document,
     move_documents,
     move_topics,
     with_capacity,
@@ -52,8 +51,7 @@ def make_state(tokens: Tokens, documents, topics) -> State:
 
 def with_room(state: State) -> State:
     """Copy of `state` with room for twice as many topics, and for those of its longest document."""
-    longest = int(np.diff(state.tokens.doc_ptr).max(initial=0))
-    capacity = 2 * state.documents.prior.shape[1] + longest + 1
+    capacity = 2 * state.documents.prior.shape[1] + longest_document(state.tokens) + 1
     fresh = empty_scratch(capacity)
     fresh.next_document[:] = state.scratch.next_document
     return State(

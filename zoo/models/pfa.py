@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...kernels.poisson import documents
-from ...kernels.toolbox.sides import State
+from ...kernels.toolbox.sides import ROOM, State
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Latents, Room
 from ..corpus import Corpus
 from ..families.belief_network.topics import BeliefNetwork
@@ -23,9 +23,6 @@ from ..settings import setting
 from ..toolbox.draws import draw_categorical, draw_dirichlet
 from ..toolbox.enumeration import restricted_growth_strings
 from ..toolbox.laws import by_first_appearance
-
-ROOM = 64
-"""For topics beyond those that a state begins with."""
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,11 @@ from typing import Any
 from ....kernels.scaling import missing, state, sweeps
 from ....kernels.toolbox import sides
 from ....kernels.toolbox import sweeps as sweeps_of_sides
-from ....kernels.toolbox.sides import State
+from ....kernels.toolbox.sides import ROOM, State
 from ...contract import Kernel, Latents, Room
 from ...corpus import Corpus
 from ..two_sided import TwoSidedModel
 from .missing import answers_of
-
-ROOM = 64
-"""For topics beyond those that a state begins with."""
 
 
 def kernels_in(family: TwoSidedModel, room: Room) -> dict[str, Kernel]:

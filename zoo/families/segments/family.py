@@ -15,7 +15,7 @@ from typing import override
 import numpy as np
 from scipy.stats import entropy
 
-from ....kernels.segments.vectors import ROOM
+from ....kernels.toolbox.sides import ROOM
 from ...contract import (
     Design,
     FrozenTopics,

@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 
 MODELS = ("was", "sbp", "tjb_hdp", "mqr_hdp", "icd", "ordered_sbp")
 CORPUS = Corpus([0, 1, 0, 1, 1], [0, 3, 5], n_words=2, segment_ptr=[0, 2, 3, 4, 5])
-LITTLE_ROOM = Change("segments/vectors.py", "ROOM = 64", "ROOM = 1")
+LITTLE_ROOM = Change("toolbox/sides.py", "ROOM = 64", "ROOM = 1")
 
 
 def model_of(name, purpose="fixed", **arguments):
