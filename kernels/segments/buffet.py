@@ -95,7 +95,7 @@ class Buffet(NamedTuple):
 
 
 def make_buffet(tokens: Tokens, table: np.ndarray, most_dishes: int, **hyper: np.ndarray) -> Buffet:
-    """Buffet of tokens at their tables; `hyper` as from `urns.hyperparameters`."""
+    """Buffet of tokens at their tables; `hyper` as from `state.hyperparameters`."""
     longest, n_tokens = longest_document(tokens), tokens.words.size
     longest_sentence = np.diff(tokens.sentence_ptr).max(initial=0)
     distinct, times = np.unique(np.diff(tokens.doc_sentences), return_counts=True)

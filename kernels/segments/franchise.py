@@ -67,7 +67,7 @@ class Franchise(NamedTuple):
 
 
 def make_franchise(tokens: Tokens, table: np.ndarray, most_dishes: int, **hyper: np.ndarray) -> Franchise:
-    """Franchise of tokens at their tables; `hyper` as from `urns.hyperparameters`."""
+    """Franchise of tokens at their tables; `hyper` as from `state.hyperparameters`."""
     longest, n_documents = longest_document(tokens), tokens.doc_ptr.size - 1
     lengths = np.diff(tokens.sentence_ptr)
     return Franchise(

@@ -67,7 +67,7 @@ class Mixture(NamedTuple):
 
 
 def make_mixture(tokens: Tokens, local: np.ndarray, most_dishes: int, **hyper: np.ndarray) -> Mixture:
-    """Mixture of tokens at their dishes; `hyper` as from `urns.hyperparameters`."""
+    """Mixture of tokens at their dishes; `hyper` as from `state.hyperparameters`."""
     n_documents = tokens.doc_ptr.size - 1
     return Mixture(
         **hyper,

@@ -245,12 +245,10 @@ def make_state(
     Where `n_topics` is 0, there are as many as are needed.
     """
     longest = longest_document(tokens)
-    hyper = ("a", "b", "zeta", "eta")
     vectors = make_vectors(latents, priors, n_topics)
     law = Law(
         vectors=vectors,
-        **{name: np.array([latents[name]], float) for name in hyper},
-        **{f"{name}_prior": np.array(priors[name], float) for name in hyper},
+        **hyperparameters(latents, priors, ("a", "b", "zeta", "eta")),
         most_tables=most_tables,
         most_dishes=most_dishes,
         log_offer=_log_offer(longest, float(latents["zeta"])),
@@ -265,6 +263,15 @@ def make_state(
         in_dish=np.zeros(longest + 1, np.int64),
     )
     return SegmentsState(tokens, topics, law, _empty_document(longest, vectors.base.size), tally)
+
+
+def hyperparameters(
+    latents: Mapping[str, np.ndarray], priors: Mapping[str, tuple[float, float]], names: tuple[str, ...]
+) -> dict[str, np.ndarray]:
+    """Value and prior of some hyperparameters, as fields of a state."""
+    return {name: np.array([latents[name]], float) for name in names} | {
+        f"{name}_prior": np.array(priors[name], float) for name in names
+    }
 
 
 def _log_offer(longest: int, zeta: float) -> np.ndarray:
@@ -326,20 +333,24 @@ def dishes_by_first_time(tokens):
     return out
 
 
+def check_tokens(tokens: Tokens, topics: Topics, n_topics: int, n_dishes: int) -> None:
+    """Raise AssertionError unless tokens have one of so many topics and dishes, and `topics` counts them."""
+    for name, most in (("topic", n_topics), ("dish", n_dishes)):
+        values = getattr(tokens, name)
+        if values.size and not 0 <= values.min() <= values.max() < most:
+            raise AssertionError(f"a token's {name} is outside 0..{most - 1}")
+    for name, recounted in zip(Topics._fields, count_topics(tokens, *topics.counts.shape), strict=True):
+        if np.any(getattr(topics, name) != recounted):
+            raise AssertionError(f"{name} differs from a recount")
+
+
 def check(state: SegmentsState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     tokens, topics, law, document = state.tokens, state.topics, state.law, state.document
-    n_words, capacity = topics.counts.shape
-    n_topics, longest = n_represented(law.vectors), document.first.size
-    if tokens.topic.size and not 0 <= tokens.topic.min() <= tokens.topic.max() < n_topics:
-        raise AssertionError(f"a token's topic is outside 0..{n_topics - 1}")
-    if tokens.dish.size and not 0 <= tokens.dish.min() <= tokens.dish.max() < longest:
-        raise AssertionError(f"a token's dish is outside 0..{longest - 1}")
+    longest = document.first.size
+    check_tokens(tokens, topics, n_represented(law.vectors), longest)
     check_positive(a=law.a, b=law.b, zeta=law.zeta, eta=law.eta)
     check_vectors(law.vectors)
-    for name, recounted in zip(Topics._fields, count_topics(tokens, n_words, capacity), strict=True):
-        if np.any(getattr(topics, name) != recounted):
-            raise AssertionError(f"{name} differs from a recount")
     if np.any(law.log_offer != _log_offer(longest, law.zeta[0])):
         raise AssertionError("log_offer is not that of zeta")
     for name in ("sizes", "in_dish", "dish_size", "n_listed", "own_count", "rank", "block"):

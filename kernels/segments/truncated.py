@@ -19,7 +19,7 @@ from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.random import crt
 from ..toolbox.sides import check_positive, longest_document
 from .hyper import slice_sticks, update_eta
-from .state import Tokens, Topics, count_topics
+from .state import Tokens, Topics, check_tokens, count_topics, hyperparameters
 from .vectors import (
     TopicVectors,
     check_vectors,
@@ -285,15 +285,13 @@ def make_state(
     """
     n_dishes, n_topics, n_words = sizes
     n_documents, n_sentences = tokens.doc_ptr.size - 1, tokens.sentence_ptr.size - 1
-    hyper = ("a", "b", "eta")
     vectors = make_vectors(latents, priors, n_topics)
     capacity = vectors.base.size
     return TruncatedState(
         tokens=tokens,
         topics=Topics(*count_topics(tokens, n_words, capacity)),
         vectors=vectors,
-        **{name: np.array([latents[name]], float) for name in hyper},
-        **{f"{name}_prior": np.array(priors[name], float) for name in hyper},
+        **hyperparameters(latents, priors, ("a", "b", "eta")),
         in_dish=np.zeros((n_dishes, capacity), np.int64),
         dish_size=np.zeros(n_dishes, np.int64),
         seats=np.zeros(n_dishes, np.int64),
@@ -308,18 +306,9 @@ def make_state(
 
 def check(state: TruncatedState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
-    tokens, (n_dishes, capacity) = state.tokens, state.in_dish.shape
-    n_topics = n_represented(state.vectors)
-    for name, most in (("topic", n_topics), ("dish", n_dishes)):
-        values = getattr(tokens, name)
-        if values.size and not 0 <= values.min() <= values.max() < most:
-            raise AssertionError(f"a token's {name} is outside 0..{most - 1}")
+    check_tokens(state.tokens, state.topics, n_represented(state.vectors), len(state.in_dish))
     check_positive(a=state.a, b=state.b, eta=state.eta)
     check_vectors(state.vectors)
-    recounted = count_topics(tokens, len(state.topics.counts), capacity)
-    for name, counts in zip(Topics._fields, recounted, strict=True):
-        if np.any(getattr(state.topics, name) != counts):
-            raise AssertionError(f"{name} differs from a recount")
     for name in ("in_dish", "dish_size", "seats"):
         if np.any(getattr(state, name)):
             raise AssertionError(f"working memory was left dirty: {name}")

@@ -13,7 +13,7 @@ from ..toolbox.jit import borrowing_kernel, chosen_by_type, kernel
 from ..toolbox.sides import check_positive, longest_document
 from .documents import SLOTS, count_dishes, count_topic, discount_topic, empty_slot, forget_dishes
 from .hyper import update_smoothings
-from .state import Tokens, Topics, count_topics
+from .state import Tokens, Topics, check_tokens, count_topics, hyperparameters
 from .tables import note_dishes
 from .vectors import TopicVectors, check_vectors, is_full, make_vectors, n_represented, open_topic
 from .weights import combine, draw_dish, draw_topic, weigh_word
@@ -276,30 +276,12 @@ def make_state(
     )
 
 
-def hyperparameters(
-    latents: Mapping[str, np.ndarray], priors: Mapping[str, tuple[float, float]], names: tuple[str, ...]
-) -> dict[str, np.ndarray]:
-    """Value and prior of some hyperparameters, as fields of a state."""
-    return {name: np.array([latents[name]], float) for name in names} | {
-        f"{name}_prior": np.array(priors[name], float) for name in names
-    }
-
-
 def check(state: UrnState) -> None:
     """Recount the statistics of `state`; raise AssertionError where one differs."""
     tokens, dishes, urn = state.tokens, state.dishes, state.urn
-    longest, capacity = dishes.listed.shape
-    n_topics = n_represented(state.smoothings.vectors)
-    for name, most in (("topic", n_topics), ("dish", longest)):
-        values = getattr(tokens, name)
-        if values.size and not 0 <= values.min() <= values.max() < most:
-            raise AssertionError(f"a token's {name} is outside 0..{most - 1}")
+    check_tokens(tokens, state.topics, n_represented(state.smoothings.vectors), len(dishes.listed))
     check_positive(eta=state.smoothings.eta)
     check_vectors(state.smoothings.vectors)
-    recounted = count_topics(tokens, len(state.topics.counts), capacity)
-    for name, counts in zip(Topics._fields, recounted, strict=True):
-        if np.any(getattr(state.topics, name) != counts):
-            raise AssertionError(f"{name} differs from a recount")
     for owner, names in ((dishes, ("sizes", "in_dish", "dish_size", "n_listed", "block")), (urn, urn.EMPTY)):
         for name in names:
             if np.any(getattr(owner, name)):
