@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.dirichlet import list_token, unlist_token
+from ..toolbox.dirichlet import retopic
 from ..toolbox.jit import borrowing_kernel, kernel
 
 
@@ -131,18 +131,11 @@ def count_by_topic(tokens, group, first_token, n_groups, n_topics):
 def give_topic(tokens, topics, customers, customer, new):
     """Give a customer a topic, and put it among the customers of that."""
     first = customers.first_token[customer]
-    old = tokens.topic[first]
     customers.next_customer[customer] = customers.of_topic[new]
     customers.of_topic[new] = customer
     customers.n_of_topic[new] += 1
-    if new == old:
-        return
-    i = first
-    while i >= 0:
-        unlist_token(topics, tokens.words[i], old)
-        list_token(topics, tokens.words[i], new)
-        tokens.topic[i] = new
-        i = customers.next_token[i]
+    if new != tokens.topic[first]:
+        retopic(tokens, topics, first, customers.next_token, new)
 
 
 @borrowing_kernel

@@ -23,7 +23,7 @@ from ..toolbox.sides import (
     draw_tables,
     move_documents,
     open_topic,
-    rename_topics,
+    renumber,
     topic_sizes,
     widened,
     with_capacity,
@@ -96,11 +96,7 @@ def drop_empty_topics(tokens, documents, topics):
             documents.root[n_kept] = documents.root[k]
             documents.prior[:, n_kept] = documents.prior[:, k]
             n_kept += 1
-    if n_kept == topics.n_topics[0]:
-        return
-    for i in range(tokens.topic.size):
-        tokens.topic[i] = new_name[tokens.topic[i]]
-    rename_topics(topics, new_name, n_kept)
+    renumber(tokens, topics, new_name, n_kept)
 
 
 @kernel

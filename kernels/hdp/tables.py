@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.dirichlet import list_token, unlist_token
+from ..toolbox.dirichlet import retopic
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.sides import join_document, leave_document, open_topic
 from ..toolbox.token_pass import find_in_smooth_part
@@ -247,12 +247,7 @@ def move_table(rng, tokens, documents, topics, scratch, tables, weights, table, 
             open_topic(rng, documents, new, group)
             scratch.coefficient[new] = 0.0
             weights.log_prior[new] = log_or_nothing(documents.prior[group, new])
-        i = first
-        while i >= 0:
-            unlist_token(topics, tokens.words[i], old)
-            list_token(topics, tokens.words[i], new)
-            tokens.topic[i] = new
-            i = tables.next_token[i]
+        retopic(tokens, topics, first, tables.next_token, new)
         mass += weigh(topics, scratch, weights, new, size)
     return mass + weigh(topics, scratch, weights, old, size)
 

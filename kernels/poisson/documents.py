@@ -24,7 +24,7 @@ from ..toolbox.sides import (
     draw_tables,
     move_documents,
     open_topic,
-    rename_topics,
+    renumber,
     topic_sizes,
     widened,
     with_capacity,
@@ -84,11 +84,7 @@ def drop_empty_topics(tokens, documents, topics):
             n_kept += 1
         else:
             documents.rest[0] += documents.prior[0, k]
-    if n_kept == topics.n_topics[0]:
-        return
-    for i in range(tokens.topic.size):
-        tokens.topic[i] = new_name[tokens.topic[i]]
-    rename_topics(topics, new_name, n_kept)
+    renumber(tokens, topics, new_name, n_kept)
 
 
 @kernel

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.random import concentration, dirichlet, is_sampled, log_beta_variate, log_gamma_variate
-from ..toolbox.sides import rename_topics
+from ..toolbox.sides import renumber
 from .documents import cut_off, exposure_of
 from .law import draw_law
 from .state import LEAST_SCALE, LEFTOVER, LOG_INVERSE_GAMMA, MOST_SCALE, scale_of, weigh_topics
@@ -162,7 +162,5 @@ def keep_topics(tokens, documents, topics, kept):
         documents.log_scale[:, i] = documents.log_scale[:, k]
         documents.scale[:, i] = documents.scale[:, k]
         documents.n_in_label[:, i] = documents.n_in_label[:, k]
-    for i in range(tokens.topic.size):
-        tokens.topic[i] = new_name[tokens.topic[i]]
-    rename_topics(topics, new_name, kept.size)
+    renumber(tokens, topics, new_name, kept.size)
     documents.n_in_label[:, kept.size :] = 0.0

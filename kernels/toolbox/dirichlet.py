@@ -121,6 +121,17 @@ def unlist_token(topics, word, topic):
             return
 
 
+@borrowing_kernel
+def retopic(tokens, topics, first, next_token, new):
+    """Give topic `new` to the tokens of a chain, which all have another: `first`, and the next of each."""
+    i, old = first, tokens.topic[first]
+    while i >= 0:
+        unlist_token(topics, tokens.words[i], old)
+        list_token(topics, tokens.words[i], new)
+        tokens.topic[i] = new
+        i = next_token[i]
+
+
 @kernel
 def seat_all(tokens, topics):
     """Recount totals and lists from the tokens' topics. Mutates `topics`."""

@@ -220,6 +220,16 @@ def join_document(scratch, topic, n_doc_topics):
 
 
 @kernel
+def renumber(tokens, topics, new_name, n_kept):
+    """Renumber topics, as `rename_topics` does, and those of tokens with them, unless all are kept."""
+    if n_kept == topics.n_topics[0]:
+        return
+    for i in range(tokens.topic.size):
+        tokens.topic[i] = new_name[tokens.topic[i]]
+    rename_topics(topics, new_name, n_kept)
+
+
+@kernel
 def draw_tables(rng, tokens, documents, scratch, n_topics):
     """Tables of the documents' restaurants, by group and topic: sums of CRT(n_dk, prior[g, k])."""
     tables = np.zeros((documents.rest.size, n_topics), np.int64)
