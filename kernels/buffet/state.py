@@ -89,12 +89,12 @@ class BuffetPrior(NamedTuple):
         (shape, rate), or zeros for a fixed value.
     epsilon, a1, a2 : float
     log_reach : float64 (C + 1,)
-        `zoo.ibp.log_reach`.
+        `zoo.families.buffet.ibp.log_reach`.
     log_join : float64 (C,)
         Log odds, the stick integrated out, that one more task has a topic that s others have:
         ``log_reach[s + 1] - log_reach[s]``; entry 0 is not used.
     first_rows : float64 (C,)
-        `zoo.ibp.first_rows`.
+        `zoo.families.buffet.ibp.first_rows`.
     """
 
     alpha: np.ndarray
