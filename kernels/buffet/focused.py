@@ -25,6 +25,7 @@ from ..toolbox.jit import kernel
 from ..toolbox.random import (
     categorical,
     crt,
+    gamma_variate,
     is_sampled,
     log_beta_variate,
     log_density,
@@ -131,7 +132,7 @@ def open_focused_topic(rng, documents, k, n_documents):
         if u < 0.0:
             break
         j += 1
-    strength = math.exp(log_gamma_variate(rng, gamma + 1.0)) / (1.0 + j * LOG2)
+    strength = gamma_variate(rng, gamma + 1.0, 1.0 + j * LOG2)
     log_q = -strength * LOG2
     v = rng.uniform(0.0, 1.0)
     inclusion = math.expm1(math.log1p(v * math.expm1(n_documents * log_q)) / n_documents) / math.expm1(log_q)
@@ -316,7 +317,7 @@ def update_hyperparameters(rng, state):
     n_documents = state.tokens.group.size
     if is_sampled(state.alpha_prior):
         rate = state.alpha_prior[1] + expected_topics(documents.gamma[0], n_documents)
-        documents.alpha[0] = math.exp(log_gamma_variate(rng, state.alpha_prior[0] + n_topics)) / rate
+        documents.alpha[0] = gamma_variate(rng, state.alpha_prior[0] + n_topics, rate)
     if is_sampled(state.gamma_prior):
         log_strength = np.log(documents.strength[:n_topics])
         target = LogShape(log_strength, n_documents, documents.alpha[0], state.gamma_prior)

@@ -47,7 +47,7 @@ import numpy as np
 
 from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import crt, log_beta_variate
+from ..toolbox.random import crt, log_beta, log_beta_variate
 from .customers import goes_ahead
 
 TOKENS_A_PROPOSAL = 4096
@@ -219,12 +219,6 @@ def seat_halves(rng, tokens, documents, halves, n):
 def log_part(part, whole):
     """Logarithm of a share of a stick."""
     return math.log(max(part / whole, SMALLEST)) if whole > 0.0 else math.log(0.5)
-
-
-@borrowing_kernel
-def log_beta(a, b):
-    """Logarithm of the beta function."""
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 @kernel

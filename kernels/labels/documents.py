@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import is_sampled, log_beta_variate, log_density, log_gamma_variate, slice_sample
+from ..toolbox.random import gamma_variate, is_sampled, log_beta_variate, log_density, slice_sample
 from ..toolbox.sides import (
     Tokens,
     check_number_of_topics,
@@ -142,7 +142,7 @@ def _draw_alpha(rng, tokens, documents, topics, scratch):
                 shape[label[k]] += tables[r, k]
                 rate[label[k]] += exposure[r]
     for j in range(alpha.size):
-        alpha[j] = math.exp(log_gamma_variate(rng, shape[j])) / rate[j]
+        alpha[j] = gamma_variate(rng, shape[j], rate[j])
     for r in range(n_rows):
         for k in range(n_topics):
             if documents.may_have[r, k]:
@@ -201,7 +201,7 @@ def draw_precisions(rng, documents):
         if is_sampled(prior):
             own = documents.coefficients[:1] if i == 0 else documents.coefficients[1:]
             shape, rate = prior[0] + 0.5 * own.size, prior[1] + 0.5 * np.sum(own * own)
-            documents.precision[i] = math.exp(log_gamma_variate(rng, shape)) / rate
+            documents.precision[i] = gamma_variate(rng, shape, rate)
 
 
 @move_documents.implement(RegressionDocuments)

@@ -21,6 +21,7 @@ from ..toolbox.random import (
     concentration,
     crt,
     dirichlet,
+    gamma_variate,
     is_sampled,
     log_beta_variate,
     log_gamma_variate,
@@ -140,7 +141,7 @@ def draw_shares(rng, documents, tables):
                 rate -= (end - first) * log_beta_variate(rng, (end - first) * tau, float(n))[0]
                 for e in range(first, end):
                     shape += crt(rng, n_of[e], tau)
-        documents.tau[0] = math.exp(log_gamma_variate(rng, shape)) / rate
+        documents.tau[0] = gamma_variate(rng, shape, rate)
     for r in range(documents.rest.size):
         first, end = documents.row_ptr[r], documents.row_ptr[r + 1]
         if end - first > 1:

@@ -11,13 +11,12 @@ all collections share (slab 0) or from those of its own collection (slab 1 + g).
 where s counts tokens with shared words, of all collections where there is no g, and o those with own words.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import categorical, crt, is_sampled, log_beta_variate, log_gamma_variate
+from ..toolbox.random import categorical, crt, gamma_variate, is_sampled, log_beta_variate
 from ..toolbox.sides import (
     Scratch,
     Tokens,
@@ -147,9 +146,9 @@ def update_origins(rng, topics, prior0, prior1):
                 tables0 += crt(rng, n0, gamma0)
                 tables1 += crt(rng, n1, gamma1)
     if is_sampled(prior0):
-        topics.gamma0[0] = math.exp(log_gamma_variate(rng, prior0[0] + tables0)) / (prior0[1] + rate)
+        topics.gamma0[0] = gamma_variate(rng, prior0[0] + tables0, prior0[1] + rate)
     if is_sampled(prior1):
-        topics.gamma1[0] = math.exp(log_gamma_variate(rng, prior1[0] + tables1)) / (prior1[1] + rate)
+        topics.gamma1[0] = gamma_variate(rng, prior1[0] + tables1, prior1[1] + rate)
 
 
 @kernel

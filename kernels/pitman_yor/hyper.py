@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import is_sampled, log_density, log_gamma_variate, slice_sample
+from ..toolbox.random import gamma_variate, is_sampled, log_density, slice_sample
 from ..toolbox.stirling import fill_ratios, opens
 
 LARGE = 1e150  # far from overflow by one more factor
@@ -71,7 +71,7 @@ def open_b(rng, b, topic, prior, fixed):
         return
     b[topic] = 0.0
     while b[topic] == 0.0 or b[topic] == math.inf:  # where the slice move cannot go
-        b[topic] = math.exp(log_gamma_variate(rng, prior[0])) / prior[1]
+        b[topic] = gamma_variate(rng, prior[0], prior[1])
 
 
 class LogitDiscount(NamedTuple):

@@ -17,6 +17,7 @@ and those with customers, of which each word has a short list, are weighed in fu
 """
 
 from ..toolbox.jit import borrowing_kernel, chosen_by_type
+from ..toolbox.lists import entry_at
 from ..toolbox.random import categorical
 from ..toolbox.sides import (
     dense_step,
@@ -289,9 +290,7 @@ def draw_seat(
     u = rng.random() * (seats + by_dish + smooth + unknown)
     topic, opens_table = 0, True
     if u < seats:
-        j = 0
-        while own.weights[j] <= u:
-            j += 1
+        j = entry_at(own.weights, u)
         topic = restaurants.listed_topic[restaurants.cell_ptr[cell] + j // 2]
         opens_table = j % 2 == 1
     elif u - seats < by_dish:

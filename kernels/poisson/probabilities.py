@@ -14,7 +14,7 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.parts import move_documents_in_parts, tables_in_parts
-from ..toolbox.random import crt, is_sampled, log_beta_variate, log_gamma_variate
+from ..toolbox.random import crt, gamma_variate, is_sampled, log_beta_variate
 from ..toolbox.sides import (
     Tokens,
     check_number_of_topics,
@@ -82,12 +82,12 @@ def draw_own_weights(rng, documents, tables, n_documents):
         for k in range(n_topics):
             shape += crt(rng, tables[k], gamma[0] / n_topics)
             rate += math.log1p(exposure[k] / c[0]) / n_topics
-        gamma[0] = math.exp(log_gamma_variate(rng, shape)) / rate
+        gamma[0] = gamma_variate(rng, shape, rate)
     draw_gammas(rng, gamma[0] / n_topics + tables, 1.0, r)
     r /= c[0] + exposure
     if is_sampled(documents.c_prior):
         shape, rate = documents.c_prior[0] + gamma[0], documents.c_prior[1] + r.sum()
-        c[0] = math.exp(log_gamma_variate(rng, shape)) / rate
+        c[0] = gamma_variate(rng, shape, rate)
 
 
 @move_documents_in_parts.register(TopicProbabilities)

@@ -9,7 +9,7 @@ where the data say ``prod_k r_k^tables_k exp(-exposure r_k)`` of them.
 import math
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import crt, is_sampled, log_beta_variate, log_gamma_variate
+from ..toolbox.random import crt, gamma_variate, is_sampled, log_beta_variate, log_gamma_variate
 
 LEAST = 1e-290
 """Of the largest weight."""
@@ -68,11 +68,11 @@ def draw_weights(rng, r, rest, gamma, c, gamma_prior, c_prior, n_fixed, tables, 
         for k in range(r.size if n_fixed > 0 else 0):
             customers += crt(rng, tables[k], gamma[0] / n_fixed)
         rate = gamma_prior[1] + math.log1p(exposure / c[0])
-        gamma[0] = math.exp(log_gamma_variate(rng, gamma_prior[0] + customers)) / rate
+        gamma[0] = gamma_variate(rng, gamma_prior[0] + customers, rate)
     each = gamma[0] / n_fixed if n_fixed > 0 else 0.0
     rate = c[0] + exposure
     draw_gammas(rng, each + tables, rate, r)
     if n_fixed == 0:
-        rest[0] = math.exp(log_gamma_variate(rng, gamma[0])) / rate
+        rest[0] = gamma_variate(rng, gamma[0], rate)
     if is_sampled(c_prior):
-        c[0] = math.exp(log_gamma_variate(rng, c_prior[0] + gamma[0])) / (c_prior[1] + r.sum() + rest[0])
+        c[0] = gamma_variate(rng, c_prior[0] + gamma[0], c_prior[1] + r.sum() + rest[0])

@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import is_sampled, log_gamma_variate
+from ..toolbox.random import gamma_variate, is_sampled
 from .documents import HINGE, NUMBER, side_of
 from .inverse_gaussian import inverse_gaussian
 from .polya_gamma import polya_gamma
@@ -70,6 +70,7 @@ def draw_normal(rng, matrix, linear):
 
     Of the matrix the lower triangle is read. By its factor L, ``x = L^-T (L^-1 linear + noise)``.
     """
+    # By hand and in place: the factor of `np.linalg` is a new array at each call, and its bits are LAPACK's.
     n = linear.size
     for j in range(n):
         for i in range(j):
@@ -140,7 +141,7 @@ def draw_number(rng, responses, shares, owner, y, r, matrix, linear):
         for e in range(n):
             squares += (y[e] - predictor_of(shares, responses, owner[e], p)) ** 2
         shape, rate = prior[0] + 0.5 * n, prior[1] + 0.5 * squares
-        responses.noise_precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+        responses.noise_precision[r] = gamma_variate(rng, shape, rate)
 
 
 @kernel
@@ -193,12 +194,12 @@ def draw_precisions(rng, responses, n_topics):
         if is_sampled(prior):
             own = responses.intercept[first:end]
             shape, rate = prior[0] + 0.5 * own.size, prior[1] + 0.5 * np.sum(own * own)
-            responses.intercept_precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+            responses.intercept_precision[r] = gamma_variate(rng, shape, rate)
         prior = responses.precision_prior[1]
         if is_sampled(prior):
             each = responses.coefficient[:n_topics, first:end]
             shape, rate = prior[0] + 0.5 * each.size, prior[1] + 0.5 * np.sum(each * each)
-            responses.precision[r] = math.exp(log_gamma_variate(rng, shape)) / rate
+            responses.precision[r] = gamma_variate(rng, shape, rate)
 
 
 @kernel

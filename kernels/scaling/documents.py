@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import crt, is_sampled, log_density, log_gamma_variate, slice_sample
+from ..toolbox.random import crt, gamma_variate, is_sampled, log_density, slice_sample
 from ..toolbox.sides import enter_document, leave_document
 from .state import MOST_LOG_U, weigh_topics
 
@@ -129,5 +129,5 @@ def draw_alpha(rng, documents, n_topics):
     for k in range(n_topics):
         shape += documents.tables[k]
         rate += documents.root[k] * documents.exposure[k]
-    documents.alpha[0] = math.exp(log_gamma_variate(rng, shape)) / rate
+    documents.alpha[0] = gamma_variate(rng, shape, rate)
     weigh_topics(documents, n_topics)

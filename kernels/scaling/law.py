@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import is_sampled, log_density, log_gamma_variate, slice_sample
+from ..toolbox.random import gamma_variate, is_sampled, log_density, slice_sample
 from .state import LOG_INVERSE_GAMMA
 
 WIDTH = 1.0
@@ -102,7 +102,7 @@ def draw_law(rng, documents, topics):
             proposed[0] = math.exp(slice_sample(rng, target, math.log(now[0]), WIDTH))
         if is_sampled(priors[1]):
             shape, rate = priors[1, 0] + n * proposed[0], priors[1, 1] + inverse
-            proposed[1] = math.exp(log_gamma_variate(rng, shape)) / rate
+            proposed[1] = gamma_variate(rng, shape, rate)
     elif is_sampled(priors[0]):
         target_of_variance = LogVariance(priors[0], n, squares)
         proposed[0] = math.exp(slice_sample(rng, target_of_variance, math.log(now[0]), WIDTH))

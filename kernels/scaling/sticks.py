@@ -20,7 +20,14 @@ import math
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import concentration, dirichlet, is_sampled, log_beta_variate, log_gamma_variate
+from ..toolbox.random import (
+    concentration,
+    dirichlet,
+    gamma_variate,
+    is_sampled,
+    log_beta_variate,
+    log_gamma_variate,
+)
 from ..toolbox.sides import renumber
 from .documents import cut_off, exposure_of
 from .law import draw_law
@@ -59,7 +66,7 @@ def draw_fixed_sticks(rng, documents, n_topics):
     documents.root[n_topics - 1] = math.exp(log_rest)
     if is_sampled(documents.gamma_prior):
         shape = documents.gamma_prior[0] + n_topics - 1
-        documents.gamma[0] = math.exp(log_gamma_variate(rng, shape)) / (documents.gamma_prior[1] - log_rest)
+        documents.gamma[0] = gamma_variate(rng, shape, documents.gamma_prior[1] - log_rest)
     weigh_topics(documents, n_topics)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..buffet.focused import LOG2, expected_topics, mass_of_new
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import is_sampled, log_density, log_gamma_variate, slice_sample
+from ..toolbox.random import gamma_variate, is_sampled, log_density, slice_sample
 from ..toolbox.sides import check_positive, longest_document
 from . import particles as smc
 from . import restaurants, urns
@@ -317,7 +317,7 @@ def _update_urn(rng, urn):
     if is_sampled(urn.alpha_prior):
         rate = urn.alpha_prior[1] + expected_dishes(urn.gamma[0], urn.distinct, urn.times)
         n_dishes = np.sum(urn.served_noted > 0)
-        urn.alpha[0] = math.exp(log_gamma_variate(rng, urn.alpha_prior[0] + n_dishes)) / rate
+        urn.alpha[0] = gamma_variate(rng, urn.alpha_prior[0] + n_dishes, rate)
     if is_sampled(urn.gamma_prior):
         by_tables, log_rates = np.zeros(urn.served.size, np.int64), 0.0
         for at in range(urn.served_noted.size):

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import is_sampled, log_density, slice_sample
+from ..toolbox.random import is_sampled, log_beta, log_density, slice_sample
 from ..toolbox.smoothing import draw_smoothing
 from .tables import DISHES_NOTED, NEW_DISHES, TABLES_NOTED
 from .vectors import update_vectors
-from .weights import log_beta
 
 
 class LogZeta(NamedTuple):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import crt
+from ..toolbox.random import crt, log_beta
 from ..toolbox.sides import check_positive, longest_document
 from .hyper import slice_sticks, update_eta
 from .state import Tokens, Topics, check_tokens, count_topics, hyperparameters
@@ -30,7 +30,7 @@ from .vectors import (
     open_topic,
     update_vectors,
 )
-from .weights import log_beta, weigh_word
+from .weights import weigh_word
 
 
 class TruncatedState(NamedTuple):

@@ -10,6 +10,7 @@ the token; one less, for the token's own, from then on until the sentence had it
 import math
 
 from ..toolbox.jit import borrowing_kernel, kernel
+from ..toolbox.random import log_beta
 from .documents import OWN_TABLES, SLOTS, TABLES
 from .state import NEVER
 
@@ -77,12 +78,6 @@ def weigh_seats(law, document, sentence, own_before):
         document.table_weight[n_slots] = law.b[0]
     else:
         weigh_seats_of_sticks(law, document, sentence, own_before)
-
-
-@kernel
-def log_beta(x, y):
-    """Log of the beta function."""
-    return math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)
 
 
 @kernel

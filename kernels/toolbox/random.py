@@ -7,7 +7,7 @@ not leave its target invariant.
 
 import math
 
-from .jit import chosen_by_type, kernel
+from .jit import borrowing_kernel, chosen_by_type, kernel
 
 
 @kernel
@@ -37,6 +37,18 @@ def log_gamma_variate(rng, shape):
     if shape >= 1.0:
         return math.log(rng.standard_gamma(shape))
     return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
+
+
+@kernel
+def gamma_variate(rng, shape, rate):
+    """Gamma(`shape`, `rate`) variate, which underflows where the shape is small."""
+    return math.exp(log_gamma_variate(rng, shape)) / rate
+
+
+@borrowing_kernel
+def log_beta(a, b):
+    """Logarithm of the beta function."""
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 @kernel
@@ -163,7 +175,7 @@ def concentration(rng, current, prior, n_tables, n_customers, parts):
     for n in n_customers:
         if n > 0:
             rate -= parts * log_beta_variate(rng, parts * current, float(n))[0]
-    return math.exp(log_gamma_variate(rng, prior[0] + n_tables)) / rate
+    return gamma_variate(rng, prior[0] + n_tables, rate)
 
 
 @kernel

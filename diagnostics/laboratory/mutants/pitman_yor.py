@@ -199,8 +199,8 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "new-concentration-without-rate",
         "hyper",
-        "math.exp(log_gamma_variate(rng, prior[0])) / prior[1]",
-        "math.exp(log_gamma_variate(rng, prior[0]))",
+        "gamma_variate(rng, prior[0], prior[1])",
+        "gamma_variate(rng, prior[0], 1.0)",
         "the b of a new topic is drawn with a rate of 1",
         concerns=(HdpFamily,),
     ),

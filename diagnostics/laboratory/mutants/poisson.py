@@ -74,8 +74,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "c-without-rest", "weights",
-        "(c_prior[1] + r.sum() + rest[0])",
-        "(c_prior[1] + r.sum())",
+        "c_prior[1] + r.sum() + rest[0])",
+        "c_prior[1] + r.sum())",
         "c does not see the weight of topics that are not represented",
         n_topics=0,
     ),
