@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml setup.py tools/set_up.sh tools/find_python.sh
 
-.PHONY: help demo test slow plain lint fuzz validate mutate bench docs links clean
+.PHONY: help demo test slow plain lint floors fuzz validate mutate bench docs links clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -31,6 +31,12 @@ lint: $(INSTALLED)  ## Check style, format and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
+
+floors: $(INSTALLED)  ## Run some tests at the oldest versions of dependencies that pyproject.toml allows (needs a network)
+	$(BIN)/python -m venv --clear out/floors
+	out/floors/bin/pip install . $$($(BIN)/python tools/floors.py) 'pytest>=9,<10' 'hypothesis>=6.130,<7'
+	cd out && JAX_PLATFORMS=cpu floors/bin/python -m pytest -c ../pyproject.toml -o filterwarnings= ../tests/cli ../tests/zoo/test_sampling.py \
+	  ../tests/zoo/test_references.py ../tests/diagnostics/reports ../tests/diagnostics/laboratory/test_sbc.py
 
 SEED := 1
 MINUTES := 60

@@ -1,6 +1,7 @@
 """``bnpzoo fit``: sample a posterior."""
 
 import json
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -169,6 +170,8 @@ def fit(
         model, corpus, backend, variant=variant, truncation=truncation, chains=chains, start=start,
         until=until, within=seconds, checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
+    if resume and checkpoint is not None and not checkpoint.exists():
+        say(f"{checkpoint}: there is nothing to resume; a new run begins.", "yellow", err)
     if parts is not None:
         if backend != "kernel":
             raise ValueError(f"--grow: expected a kernel; backend {backend!r} takes no start")
@@ -183,7 +186,7 @@ def fit(
                 f"--out {out_file}: expected a kernel and a fixed number of draws; else write .nc"
             )
     elif out_file is not None:
-        check_writable(out_file, expected_size(corpus, chains, draws))
+        check_writable(out_file, expected_size(corpus, chains, draws, keep))
     announce(model, corpus)
     _say_what_is_known(fits_to_start_from(start), corpus)
     # new documents are to be split as these were
@@ -356,13 +359,17 @@ def _say_what_is_next(
     tree: "DataTree", comparison: "Comparison", out_file: Path, checkpoint: Path | None, without: list[str]
 ) -> None:
     """Say how to go on, and how to look at what there is; with the same command, `without` some options."""
+    name = shlex.quote(str(out_file))
+    if not tree["latents"].dataset.sizes.get("kept", 0):
+        say(f"Next: bnpzoo report {name}")
+        return
     could_go_on = tree.attrs["backend"] == "kernel" and tree["posterior"].sizes["chain"] > 1
     if comparison.verdict == "inconclusive" and could_go_on:
-        more = f"--start {out_file} --until 1.05 --within 30m"
+        more = f"--start {name} --until 1.05 --within 30m"
         if out_file.suffix != ".nc":  # a folder cannot tell how many draws there will be
-            more += f" --out {out_file.with_suffix('.nc')}"
+            more += f" --out {shlex.quote(str(out_file.with_suffix('.nc')))}"
         if checkpoint is not None:
-            more += f" --checkpoint {checkpoint}-2"
+            more += f" --checkpoint {shlex.quote(f'{checkpoint}-2')}"
         less = f" without {' and '.join(without)}" if without else ""
         say(f"To go on from here: the same command{less} with {more}")
-    say(f"Next: bnpzoo topics {out_file}; bnpzoo documents {out_file}; bnpzoo browse {out_file}")
+    say(f"Next: bnpzoo topics {name}; bnpzoo documents {name}; bnpzoo browse {name}")

@@ -136,8 +136,9 @@ def with_n_topics_of(start: str | None, name: str, settings: list[str]) -> list[
 def fits_to_start_from(start: str | None) -> list[str]:
     """Files of fits among what `--start` names."""
     from ..zoo.inference.fits import SUFFIXES
+    from ..zoo.inference.starts import names_of
 
-    return [text.strip() for text in (start or "").split(",") if Path(text.strip()).suffix in SUFFIXES]
+    return [name for name in names_of(start or "") if Path(name).suffix in SUFFIXES]
 
 
 def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:

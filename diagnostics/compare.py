@@ -360,7 +360,7 @@ def _check_comparable(trees: Mapping[str, xr.DataTree]) -> None:
 
 def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
     """Raise ValueError where fits that say where their quantities look do not look at the same places."""
-    for name in ("pairs", "cells"):
+    for name in ("pairs", "cells", "probed_documents"):
         seen = {
             label: tree["constant_data"].dataset[name].values
             for label, tree in trees.items()
@@ -375,15 +375,28 @@ def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
 
 
 def refuse_copies(trees: Mapping[str, xr.DataTree]) -> None:
-    """Raise ValueError for fewer than two fits, or two of the same draws: those cannot but agree."""
+    """Raise ValueError for fewer than two fits, or where one has another's draws: those cannot but agree.
+
+    A run of the same seed and more draws, or more chains, begins with the draws of the shorter one.
+    """
     if len(trees) < 2:
         raise ValueError(f"{', '.join(trees)}: expected two fits or more to compare, found one")
     draws = {label: dict(elements(tree)) for label, tree in trees.items()}
     for a, b in itertools.combinations(draws, 2):
-        moves = any(np.ptp(x) > 0 for x in draws[a].values())
-        same = all(name in draws[b] and np.array_equal(x, draws[b][name]) for name, x in draws[a].items())
-        if moves and same:
-            raise ValueError(f"{b}: its draws are those of {a}; expected fits of different runs")
+        common = [_beginnings(x, draws[b][name]) for name, x in draws[a].items() if name in draws[b]]
+        moves = any(np.ptp(x) > 0 for x, _ in common)
+        if moves and len(common) == len(draws[a]) and all(np.array_equal(x, y) for x, y in common):
+            same = all(x.shape == draws[b][name].shape for name, x in draws[a].items())
+            raise ValueError(
+                f"{b}: its draws {'are' if same else 'begin as'} those of {a}; expected fits of "
+                "different runs, which differ in --seed"
+            )
+
+
+def _beginnings(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First chains and draws of two fits, as many as both have."""
+    chains, draws = np.minimum(x.shape, y.shape)
+    return x[:chains, :draws], y[:chains, :draws]
 
 
 def _enumerated(names: tuple[str, ...]) -> str:

@@ -1,1 +1,1 @@
-"""Ground floor: numba samplers over flat arrays. Arrays in, arrays out; only NumPy, and numba with llvmlite."""
+"""Ground floor: numba samplers over flat arrays. Arrays in, arrays out; NumPy, numba and llvmlite only."""

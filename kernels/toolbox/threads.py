@@ -5,6 +5,8 @@ the bits do not depend on the number of threads.
 """
 
 import os
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +15,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+_helped = threading.local()
+"""``seconds``: of processors, that other threads have spent for this one."""
+
+
+def processor_seconds() -> float:
+    """Seconds of a processor that the calling thread has had, and those that worked for it `in_parts`."""
+    return time.thread_time() + getattr(_helped, "seconds", 0.0)
 
 
 def parts_of(ptr: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
@@ -39,15 +49,20 @@ def in_parts[T](function: Callable[..., T], *parts: Iterable[Any]) -> list[T]:
                 return
             found[i] = function(*arguments)
 
+    def help_out() -> float:
+        started = time.thread_time()
+        work()
+        return time.thread_time() - started
+
     n_others = min(int(os.environ.get("BNPZOO_THREADS", "1")), len(waiting)) - 1
     if n_others <= 0:
         work()
     else:
         with ThreadPoolExecutor(n_others) as threads:
-            others = [threads.submit(work) for _ in range(n_others)]
+            others = [threads.submit(help_out) for _ in range(n_others)]
             work()
-            for other in others:
-                other.result()
+            spent = sum(other.result() for other in others)
+        _helped.seconds = getattr(_helped, "seconds", 0.0) + spent
     return [found[i] for i in sorted(found)]
 
 

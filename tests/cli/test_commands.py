@@ -236,6 +236,18 @@ def test_documents_that_were_held_out_are_scored_as_the_model_allows(run, corpus
     assert kept.exit_code in (0, 3), kept.output
     assert "held out are not scored: no draw is kept whole (--keep)" in kept.stderr
     assert "Test quantities" in kept.stdout
+    out = tmp_path / "without any.nc"
+    told = run("fit", "hdp", corpus_file, *quick, "--keep", 0, "--out", out).stdout.replace("\n", "")
+    assert f"Next: bnpzoo report '{out}'".replace(" ", "") in told.replace(" ", "")
+    assert "--start" not in told
+
+
+@as_plain_python
+def test_resuming_where_there_is_nothing_is_told(run, corpus_file, tmp_path):
+    quick = ("--tune", 1, "--draws", 2, "--chains", 1, "--checkpoint", tmp_path / "place", "--resume")
+    told = "nothing to resume; a new run begins"
+    assert told in " ".join(run("fit", "hdp", corpus_file, *quick).stderr.split())
+    assert told not in " ".join(run("fit", "hdp", corpus_file, *quick).stderr.split())
 
 
 @as_plain_python

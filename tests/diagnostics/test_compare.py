@@ -4,7 +4,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 import xarray as xr
-from bnpzoo.diagnostics.compare import compare, labelled
+from bnpzoo.diagnostics.compare import compare, labelled, refuse_copies
 
 RNG_SEED = 20240
 
@@ -208,6 +208,15 @@ def test_records_are_json_and_have_one_entry_a_row():
 def test_fits_of_different_posteriors_are_refused(attrs, message):
     with pytest.raises(ValueError, match=f"^b: {message}"):
         compare({"a": fit({"x": normal()}), "b": fit({"x": normal()}, **attrs)})
+
+
+def test_a_longer_run_of_the_same_seed_is_no_other_run():
+    x = normal()
+    longer = np.concatenate([x, normal()], axis=1)
+    for other in (x, x[:2, :50], longer):
+        with pytest.raises(ValueError, match=r"^b: its draws (are|begin as) those of a"):
+            refuse_copies({"a": fit({"x": x}), "b": fit({"x": other})})
+    refuse_copies({"a": fit({"x": x}), "b": fit({"x": longer[:, ::-1]})})
 
 
 def test_other_misuse_is_refused():

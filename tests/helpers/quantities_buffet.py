@@ -33,7 +33,7 @@ class SparseTransfer(State):
         x, tasks = self.latents, range(DESIGN.n_groups)
         on = [(c, k) for c, k in product(tasks, self.topics) if x["log_weight"][c, k] > -np.inf]
         return {
-            "n_topics_of": len(self.topics),
+            "n_represented": len(self.topics),
             "n_pairs": len(set(zip(self.group, self.z, strict=True))),
             "n_on": len(on),
             "mass": [sum(math.exp(x["log_weight"][pair]) for pair in on if pair[0] == c) for c in tasks],

@@ -342,7 +342,7 @@ def test_quantities_by_hand():
     latents |= {"z": np.array([0, 1, 1, 0, 0]), "dish": np.array([0, 1, 0, 0, 0])}
     found = model.quantities(latents, corpus)
     assert found["dishes_per_document"] == 1.5
-    assert found["tables_per_sentence"] == pytest.approx(4 / 3)
+    assert found["dishes_per_sentence"] == pytest.approx(4 / 3)
     words = np.array([[2.5, 0.5, 1.5], [0.5, 2.5, 0.5]]) / [[4.5], [3.5]]
     dishes = np.array([[1.6, 1.6], [0.6, 1.6]]) / [[3.2], [2.2]]  # of the first document
     at_first = (dishes.sum(axis=0) + 0.5 / 2) / 2.5 @ words

@@ -34,6 +34,13 @@ def test_what_was_written_is_read(tree, path):
         assert "posterior" in file
 
 
+def test_a_corpus_of_one_token(tmp_path):
+    fit = sample(models.get("hdp"), Corpus([0], [0, 1], n_words=1), chains=1, tune=1, draws=3, keep=2)
+    assert "same_topic" not in fit["posterior"]
+    save(fit, tmp_path / "fit.nc")
+    assert load(tmp_path / "fit.nc").equals(fit)
+
+
 def test_topics_may_outnumber_tokens(tmp_path):
     tree = sample(models.get("lda", n_topics=30), Corpus([0, 1], [0, 2]), chains=1, tune=2, draws=4)
     save(tree, tmp_path / "fit.nc")

@@ -7,8 +7,8 @@ import pytest
 from bnpzoo import Corpus, get, sample
 from bnpzoo.zoo.contract import Model
 from bnpzoo.zoo.corpus.associations import Associations
-from bnpzoo.zoo.inference import CheckpointError, latents_of, save
-from bnpzoo.zoo.inference.starts import MOST_TOPICS, n_topics_of_fit, starting_points
+from bnpzoo.zoo.inference import CheckpointError, corpus_of, latents_of, load, save
+from bnpzoo.zoo.inference.starts import MOST_TOPICS, n_topics_of_fit, names_of, starting_points
 from bnpzoo.zoo.models import combinations
 from samplers import AS_PLAIN_PYTHON
 
@@ -185,6 +185,23 @@ def test_fits_that_are_of_no_use():
     other = replace(CORPUS, words=np.roll(CORPUS.words, 3), associations=None)
     with pytest.raises(ValueError, match="expected a fit of this corpus, or of some of its documents"):
         sample(get("hdp"), other, start=fit)
+
+
+@pytest.mark.parametrize("which", ["mt_hdp", "group_lda"])
+def test_a_group_without_documents_is_another_corpus(which, tmp_path):
+    two = replace(CORPUS, group_names=["a", "b"], associations=None)
+    more = replace(two, group_names=["a", "b", "c"])
+    assert more.digest() == two.digest()
+    fit = sample(get(which), two, **RUN)
+    save(sample(get(which), more, **RUN, start=fit), tmp_path / "fit.nc")
+    assert corpus_of(load(tmp_path / "fit.nc")).n_groups == 3
+
+
+def test_the_name_of_a_fit_may_have_a_comma(tmp_path):
+    save(sample(get("hdp"), CORPUS, **RUN), tmp_path / "one, 2.nc")
+    assert names_of(str(tmp_path / "one, 2.nc")) == [str(tmp_path / "one, 2.nc")]
+    assert names_of("one, fit.nc,random:2") == ["one", "fit.nc", "random:2"]
+    latents_at(str(tmp_path / "one, 2.nc"), get("hdp"))
 
 
 def test_a_model_whose_chains_start_only_one_way():

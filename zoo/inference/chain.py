@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...kernels.toolbox.threads import processor_seconds
 from ..contract import Kernel, Latents, Model, Probes, Quantities
 from ..corpus import Corpus
 from .checkpoint import CheckpointError, flatten, load_chain, restore, save_chain
@@ -93,9 +94,9 @@ class Chain:
         schedule = self.schedule
         saved_at = time.monotonic()
         while self.sweep < goal and not stop.asked:
-            started = time.thread_time()
+            started = processor_seconds()
             self.state = self.kernel.step(self.rng, self.state)
-            self.pending_seconds += time.thread_time() - started
+            self.pending_seconds += processor_seconds() - started
             if self.paranoid:
                 self.kernel.check(self.state)
             self.sweep += 1

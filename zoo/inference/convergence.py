@@ -12,7 +12,7 @@ RHAT_LIMIT = 1.05
 ESS_LIMIT = 100.0
 """Beyond these a Monte Carlo standard error is not to be trusted, and no difference in its units either."""
 
-LOCAL = frozenset({"same_topic", "topic_entropy", "predictive"})
+LOCAL = frozenset({"same_topic", "topic_entropy", "predictive", "probed_log_u", "probed_label"})
 """Test quantities that look at single places of the corpus; the others are global."""
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from ..._version import __version__
 from ..contract import Model, Probes
 from ..corpus import Corpus
 from .chain import Chain
 from .checkpoint import claimed, write_run
+from .cluster import software
 from .interrupt import Stop, held_signals
 from .progress import Report, compiling, displayed
 from .results import describe
@@ -73,9 +73,7 @@ def run_chains(
     with held_signals() as stop, claimed(directory):
         if directory is not None:
             identity = {
-                "bnpzoo": __version__,
-                "numba": numba.__version__,
-                "numpy": np.__version__,
+                **software(),
                 "model": model.card.id,
                 "hyperparameters": describe(model),
                 "variant": variant,
@@ -121,12 +119,15 @@ def _digest_of_names(corpus: Corpus) -> str:
 def _compile(model: Model, corpus: Corpus, variant: str) -> float:
     """Sweep one document, so that no chain's time has the compiling of its kernel in it; return seconds.
 
-    The others stay, without their tokens: what models take from labels is of all documents.
+    Several times, as some kernels sweep in one way or another by chance, and in one alone while they seat
+    tokens. The others stay, without their tokens: what models take from labels is of all documents.
     """
     started = time.perf_counter()
     kernel, rng = model.kernel(variant), np.random.Generator(np.random.PCG64(0))
     one = _first_document(corpus)
-    kernel.step(rng, kernel.load(model.initial_latents(one, rng), one, model))
+    state = kernel.load(model.initial_latents(one, rng), one, model)
+    for _ in range(8):
+        state = kernel.step(rng, state)
     return time.perf_counter() - started
 
 

@@ -146,6 +146,8 @@ def _check_draws(tree: xr.DataTree, model: Model, start: Latents, probes: Probes
     posterior, stats = tree["posterior"].dataset, tree["sample_stats"].dataset
     sizes = {"pair": len(probes.pairs), "probed_document": len(probes.documents), "cell": len(probes.cells)}
     for name, dims in QUANTITIES.items():
+        if any(sizes[dim] == 0 for dim in dims):
+            continue  # as in a corpus of one token, which has no pair
         _variable("posterior", posterior, name, ("chain", "draw", *dims), "f")
         if posterior[name].shape[2:] != tuple(sizes[dim] for dim in dims):
             raise ResultsError(f"posterior: {name}: expected one for each of the corpus' probes")

@@ -60,12 +60,18 @@ def starting_points(
     """
     chosen = model.default_starts if start is None else start
     if isinstance(chosen, str):
-        chosen = chosen.split(",")
+        chosen = names_of(chosen)
     elif isinstance(chosen, (PathLike, xr.DataTree)):
         chosen = [chosen]
     if not chosen:
         raise ValueError(f"start: expected {EXPECTED}, found nothing")
     return [_starting_point(one, model, corpus) for one in chosen]
+
+
+def names_of(text: str) -> list[str]:
+    """Find the starts that a text names, with commas between them; a fit's own name may have one."""
+    is_one = Path(text).suffix in SUFFIXES and Path(text).exists()
+    return [text] if is_one else [name.strip() for name in text.split(",")]
 
 
 def _starting_point(start: Start, model: Model, corpus: Corpus) -> StartingPoint:
@@ -124,8 +130,9 @@ def _warm(tree: xr.DataTree, name: str, model: Model, corpus: Corpus) -> Startin
         by_chain.setdefault(number, []).insert(0, kept)
     if not by_chain:
         raise ValueError(f"start: {name}: expected a fit that holds latents, found none (keep=0)")
-    same = tree.attrs["corpus_sha256"] == corpus.digest()
-    place = np.arange(corpus.n_tokens) if same else _tokens_found(corpus_of(tree), corpus, name)
+    before = corpus_of(tree)  # its digest says nothing of groups without documents
+    same = tree.attrs["corpus_sha256"] == corpus.digest() and before.n_groups == corpus.n_groups
+    place = np.arange(corpus.n_tokens) if same else _tokens_found(before, corpus, name)
     chains = list(by_chain.values())
 
     def latents(rng: np.random.Generator, chain: int) -> Latents:

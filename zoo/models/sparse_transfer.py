@@ -292,7 +292,7 @@ class SparseTransfer(TwoSidedModel):
     ) -> Quantities:
         """See `Model.quantities`; besides, how many topics and pairs of task and topic there are.
 
-        ``n_pairs`` counts pairs with tokens and ``n_on`` all that are on, ``n_topics_of`` topics with their
+        ``n_pairs`` counts pairs with tokens and ``n_on`` all that are on, ``n_represented`` topics with their
         ghosts; ``mass`` is the sum of each task's weights, ``mean_shape`` the mean over topics in use.
         """
         log_weight, shape = latents["log_weight"], latents["shape"]
@@ -300,7 +300,7 @@ class SparseTransfer(TwoSidedModel):
         np.add.at(in_task, (corpus.group_of_doc[corpus.doc_of], latents["z"]), 1)
         in_use = in_task.sum(axis=0) > 0
         return super().quantities(latents, corpus, probes, counts) | {
-            "n_topics_of": np.asarray(float(shape.size)),
+            "n_represented": np.asarray(float(shape.size)),
             "n_pairs": np.asarray(float(np.count_nonzero(in_task))),
             "n_on": np.asarray(float(np.count_nonzero(log_weight > -np.inf))),
             "mass": np.exp(log_weight).sum(axis=1),

@@ -1,9 +1,12 @@
 """Sweeps in parts: how a corpus is cut, what parts find, and the order of it."""
 
+import itertools
+from threading import Barrier
+
 import numpy as np
 import pytest
 from bnpzoo.kernels.poisson.features import FeaturedDocuments, Features
-from bnpzoo.kernels.toolbox import parts
+from bnpzoo.kernels.toolbox import parts, threads
 from bnpzoo.kernels.toolbox.sides import draw_tables, scratch, tokens_of
 from bnpzoo.kernels.toolbox.threads import in_parts
 
@@ -55,6 +58,17 @@ def test_results_are_in_the_order_of_the_parts(monkeypatch, n_threads):
     monkeypatch.setenv("BNPZOO_THREADS", str(n_threads))
     assert in_parts(lambda i, name: (i, name), range(9), "abcdefghi") == list(enumerate("abcdefghi"))
     assert in_parts(lambda i: i, []) == []
+
+
+def test_seconds_of_all_threads_count(monkeypatch):
+    monkeypatch.setenv("BNPZOO_THREADS", "3")
+    clock = itertools.count()
+    monkeypatch.setattr(threads.time, "thread_time", lambda: float(next(clock)))
+    meet = Barrier(3)  # so that each of three threads has one part
+    before = threads.processor_seconds()
+    in_parts(lambda i: meet.wait(), range(3))
+    # five ticks, and those that others had
+    assert threads.processor_seconds() - before > 5 + 1
 
 
 @THREADS

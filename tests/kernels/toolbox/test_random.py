@@ -301,7 +301,7 @@ MISTAKES = [
     ("concentration", "rate -= parts * log_beta_variate", "rate -= log_beta_variate"),
     ("concentration", "parts * current, float(n)", "current, float(n)"),
     ("concentration", "parts * current, float(n)", "parts * current + 1.0, float(n)"),
-    ("concentration", "(rng, prior[0] + n_tables)", "(rng, prior[0] + n_tables - 1.0)"),
+    ("concentration", "prior[0] + n_tables, rate)", "prior[0] + n_tables - 1.0, rate)"),
     ("concentration", "rate = prior[1]", "rate = prior[0]"),
     ("slice_sample", "level = log_density(target, x) - rng", "level = log_density(target, x) + 0.0 * rng"),
     ("slice_sample", "    while log_density(target, left) > level:\n        left -= width\n", ""),

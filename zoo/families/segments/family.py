@@ -338,7 +338,7 @@ class SegmentsFamily(Model):
     ) -> Quantities:
         """See `Model.quantities`.
 
-        ``n_topics`` in use; ``dishes_per_document`` and ``tables_per_sentence``, means over those with
+        ``n_topics`` in use; ``dishes_per_document`` and ``dishes_per_sentence``, means over those with
         tokens; ``log_joint`` of words, topics and dishes given hyperparameters; ``log_likelihood`` of the
         words given topics; ``same_topic`` (P,); ``same_dish``, share of the pairs in one document;
         ``topic_entropy`` (Q,), nats; ``predictive`` (R,), of a word as the first token of one more sentence
@@ -356,12 +356,12 @@ class SegmentsFamily(Model):
             weights, in_dish = self._dishes_of(latents, corpus, seats, d)
             predictive[j] = weights @ (in_dish / in_dish.sum(axis=1, keepdims=True)) @ words[:, j]
         n_dishes = np.unique(dish_ids(seats, dish)).size / max(np.unique(seats.document).size, 1)
-        n_tables = np.unique(seats.sentence * (corpus.n_tokens + 1) + dish).size
-        n_tables /= max(np.unique(seats.sentence).size, 1)
+        n_in_sentence = np.unique(seats.sentence * (corpus.n_tokens + 1) + dish).size
+        n_in_sentence /= max(np.unique(seats.sentence).size, 1)
         return {
             "n_topics": np.asarray(float(np.unique(z).size)),
             "dishes_per_document": np.asarray(n_dishes),
-            "tables_per_sentence": np.asarray(n_tables),
+            "dishes_per_sentence": np.asarray(n_in_sentence),
             "log_joint": np.asarray(likelihood + assigned),
             "log_likelihood": np.asarray(likelihood),
             "same_topic": (z[first] == z[second]).astype(float),
