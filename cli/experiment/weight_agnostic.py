@@ -47,7 +47,8 @@ def weight_agnostic(
 ) -> None:
     """Topics of sentences: held-out perplexity, coherence, and how much is found of what was planted.
 
-    Tables I to III of Das & Bhattacharyya, by their methods, and by three more: MQR-HDP, ICD without dishes, and LDA.
+    Tables I to III of Das & Bhattacharyya, by their methods, and by three more: MQR-HDP, ICD without
+    dishes, and LDA.
     """
     from ...diagnostics.experiments import weight_agnostic
 
