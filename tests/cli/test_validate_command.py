@@ -4,12 +4,19 @@ import json
 
 import pytest
 import xarray as xr
+from bnpzoo.cli.validate import Budget, Rung
+from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, RUNGS
 from bnpzoo.diagnostics.laboratory.verdict import Verdict
 
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
     return tmp_path_factory.mktemp("validation")
+
+
+def test_choices_are_those_of_the_laboratory():
+    assert [str(rung) for rung in Rung] == [*RUNGS, "all"]
+    assert [str(budget) for budget in Budget] == list(BUDGETS)
 
 
 def test_a_right_sampler(run, out):

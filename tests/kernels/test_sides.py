@@ -17,6 +17,7 @@ from bnpzoo.zoo.families.hdp.sticks import log_tables
 from bnpzoo.zoo.families.pitman_yor.marginal import Cell, log_sum_over_tables
 from bnpzoo.zoo.toolbox.enumeration import restricted_growth_strings
 from frozen import as_of_a_corpus
+from restaurants import P_GENERAL, rows_of
 from samplers import as_plain_python
 from scipy import stats
 from scipy.special import gammaln, logsumexp
@@ -24,20 +25,8 @@ from scipy.special import gammaln, logsumexp
 FALSE_ALARM_RATE = 1e-5
 NAMES = ("alpha", "alpha0", "gamma", "b", "a", "eta")
 WORDS, DOC_PTR, GROUP = np.array([0, 0, 1, 0, 2]), np.array([0, 3, 5]), np.array([0, 1])
-MATRICES = (
-    np.array([[0.7, 0.2, 0.0], [0.3, 0.5, 0.4], [0.0, 0.3, 0.6]]),
-    np.array([[0.5, 0.0, 0.1], [0.5, 0.6, 0.0], [0.0, 0.4, 0.9]]),
-)
 ETA, B, A, GAMMA, ALPHA, ALPHA0 = 0.4, 1.5, 0.6, 1.2, 1.5, 2.0
 B_PRIOR = (2.0, 1.0)
-
-
-def rows_of(matrices):
-    """Arrays of P, as kernels take them."""
-    stacked = np.concatenate(matrices)
-    row, column = np.nonzero(stacked)
-    row_ptr = np.concatenate([[0], np.cumsum(np.count_nonzero(stacked, axis=1))])
-    return {"row_ptr": row_ptr, "column": column, "weight": stacked[row, column]}
 
 
 def priors(**sampled):
@@ -59,7 +48,7 @@ def hdp_state(n_levels, own_bases=False, same_word=True, scheme="forced", **samp
     documents = sticks(n_levels, prior)
     latents = {"association": np.full(WORDS.size, -1), "b": [], "a": A, "eta": ETA}
     bases = np.arange(2) if own_bases else np.zeros(2)
-    p = {} if same_word else rows_of(MATRICES)
+    p = {} if same_word else rows_of(P_GENERAL)
     *_, group = as_of_a_corpus(WORDS, DOC_PTR, GROUP)
     topics = pitman_yor_topics(
         tokens, group, 3, 0, documents.prior.shape[1], latents, prior, bases, **p, scheme=scheme, new_b=B
@@ -70,7 +59,7 @@ def hdp_state(n_levels, own_bases=False, same_word=True, scheme="forced", **samp
 def log_words(z, own_bases, same_word, b):
     """Log probability of the words given topics, tables summed out."""
     group = np.repeat(GROUP, np.diff(DOC_PTR))
-    matrices = (np.eye(3), np.eye(3)) if same_word else MATRICES
+    matrices = (np.eye(3), np.eye(3)) if same_word else P_GENERAL
     out = 0.0
     for k in range(z.max() + 1):
         for groups in ((0,), (1,)) if own_bases else ((0, 1),):

@@ -12,6 +12,7 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.poisson import convolved, family
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.priors import Gamma
+from chains import chain
 from samplers import compiled_in_validate
 from scipy.special import gammaln, xlogy
 from scipy.stats import beta, chisquare, gamma, nbinom
@@ -123,16 +124,6 @@ def test_posterior_with_sampled_hyperparameters_is_the_enumerated_one():
         ModelSubject(model, Design.of(TWO)), oracle, TWO, draws=8000, false_alarm_rate=1e-5
     )
     assert verdict.passed, verdict
-
-
-def chain(model, corpus, n, seed=1):
-    """Latents of a chain of `n` sweeps."""
-    rng, kernel = np.random.default_rng(seed), model.kernel()
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    for _ in range(n):
-        state = kernel.step(rng, state)
-        kernel.check(state)
-        yield kernel.snapshot(state)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.poisson import layered
 from bnpzoo.zoo.families.poisson.lengths import log_lengths
 from bnpzoo.zoo.models import get
+from chains import chain
 from samplers import as_plain_python
 from scipy.stats import dirichlet, gamma
 
@@ -46,16 +47,6 @@ def test_posterior_given_lengths_is_that_of_simulated_layers(n_layers):
     assert verdict.passed, verdict
     given = Oracle.of_model(model.replaced(length_shape=0.0), TWO)
     assert not np.allclose(given.same_topic.mean, oracle.same_topic.mean, atol=0.01)
-
-
-def chain(model, corpus, n, seed=1):
-    """Latents of a chain of `n` sweeps."""
-    rng, kernel = np.random.default_rng(seed), model.kernel()
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    for _ in range(n):
-        state = kernel.step(rng, state)
-        kernel.check(state)
-        yield kernel.snapshot(state)
 
 
 @pytest.mark.parametrize(

@@ -10,21 +10,12 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.priors import Gamma
+from chains import chain
 from scipy import sparse
 from scipy.special import digamma, polygamma
 
 TOLERANCE = 5.0
 """Standard errors: with the normal law, a false alarm in any of 12 comparisons has probability 7e-6."""
-
-
-def chain(model, corpus, n, seed=1):
-    """Latents of a chain of `n` sweeps."""
-    rng, kernel = np.random.default_rng(seed), model.kernel()
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    for _ in range(n):
-        state = kernel.step(rng, state)
-        kernel.check(state)
-        yield kernel.snapshot(state)
 
 
 def tagged(n=12):

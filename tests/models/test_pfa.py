@@ -14,6 +14,7 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.families.poisson.lengths import draw_lengths, highest_log_lengths, log_lengths
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.priors import Gamma
+from chains import chain
 from samplers import on_rung
 from scipy import integrate
 from scipy.special import betaln, digamma, gammaln
@@ -25,16 +26,6 @@ TOLERANCE = 5.0
 TWO = Corpus([0, 0, 1, 1, 2, 2], [0, 3, 6], n_words=3)
 HYPER = {"gamma": 1.3, "c": 0.7}
 SHAPE = 0.9
-
-
-def chain(model, corpus, n, seed=1):
-    """States of a chain of `n` sweeps."""
-    rng, kernel = np.random.default_rng(seed), model.kernel()
-    state = kernel.load(model.initial_latents(corpus, rng), corpus, model)
-    for _ in range(n):
-        state = kernel.step(rng, state)
-        kernel.check(state)
-        yield kernel.snapshot(state)
 
 
 def simulated_law(n, n_topics, seed):

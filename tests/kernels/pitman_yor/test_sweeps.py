@@ -14,6 +14,7 @@ from bnpzoo.kernels.toolbox.sweeps import check, sparse_sweep
 from bnpzoo.kernels.toolbox.token_pass import sparse_block
 from bnpzoo.zoo.priors import LEAST, MOST
 from frozen import as_of_a_corpus
+from restaurants import rows_of
 from samplers import as_plain_python
 from scipy import stats
 
@@ -21,14 +22,6 @@ FIXED = dict.fromkeys(("alpha", "b", "a", "eta"), (0.0, 0.0))
 SAMPLED = {"alpha": (1.0, 1.0), "b": (1.0, 0.1), "a": (2.0, 1.5), "eta": (1.0, 2.0)}
 FALSE_ALARM_RATE = 1e-5
 ORIGINAL = load_room()
-
-
-def rows_of(matrices):
-    """Arrays of P, as kernels take them."""
-    stacked = np.concatenate(matrices)
-    row, column = np.nonzero(stacked)
-    row_ptr = np.concatenate([[0], np.cumsum(np.count_nonzero(stacked, axis=1))])
-    return {"row_ptr": row_ptr, "column": column, "weight": stacked[row, column]}
 
 
 def make_state(
