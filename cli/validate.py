@@ -21,8 +21,8 @@ class Rung(StrEnum):
     """Choices of ``--rung``."""
 
     JOINT = "joint"
-    ORACLE = "oracle"
     SEQUENTIAL = "sequential"
+    ORACLE = "oracle"
     GEWEKE = "geweke"
     SBC = "sbc"
     REFERENCE = "reference"

@@ -30,13 +30,13 @@ from .token_balance import balance
 from .token_law import joint
 from .verdict import FALSE_ALARM_RATE, Verdict
 
-RUNGS = ("joint", "oracle", "sequential", "geweke", "sbc", "reference")
+RUNGS = ("joint", "sequential", "oracle", "geweke", "sbc", "reference")
 """From cheap to dear."""
 
 RUNG_TITLES = {
     "joint": "Conditionals against ratios of the joint density",
-    "oracle": "Long chains against an enumerated posterior",
     "sequential": "Sequential two-sample test",
+    "oracle": "Long chains against an enumerated posterior",
     "geweke": "Geweke's joint distribution test",
     "sbc": "Simulation-based calibration",
     "reference": "Kernel, NumPyro and Stan on one corpus",
@@ -47,15 +47,15 @@ type Progress = Callable[[int, int], None]
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "ci": {
         "joint": {"states": 200},
-        "oracle": {"chains": 4, "draws": 8000},
         "sequential": {"samples": 500, "transitions": 5},
+        "oracle": {"chains": 4, "draws": 8000},
         "geweke": {"draws": 1000, "chains": 40, "transitions": 50},
         "sbc": {"replications": 100, "draws": 15},
     },
     "full": {
         "joint": {"states": 1000},
-        "oracle": {"chains": 4, "draws": 25_000},
         "sequential": {"samples": 2000, "transitions": 10, "samples_alone": 1000},
+        "oracle": {"chains": 4, "draws": 25_000},
         "geweke": {"draws": 5000, "chains": 100, "transitions": 150},
         "sbc": {"replications": 500, "draws": 63},
         "reference": {"draws": 1500},

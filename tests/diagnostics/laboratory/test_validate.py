@@ -21,14 +21,14 @@ from bnpzoo.zoo.models import MODELS, combinations, get
 
 @pytest.fixture
 def climbed(monkeypatch):
-    """Cases that were really judged; the verdict on a mutant is a rejection by the rung sequential."""
+    """Cases that were really judged; the verdict on a mutant is a rejection by the rung oracle."""
     judged = []
 
     def climb(case, store=None, progress=None):
         judged.append(case)
         if progress is not None:
             progress(1, 1)
-        status = "rejected" if case.mutant and case.rung == "sequential" else "passed"
+        status = "rejected" if case.mutant and case.rung == "oracle" else "passed"
         table = xr.Dataset({"p_value": ("quantity", [0.25])}, {"quantity": ["<i>x</i> | y"]})
         figures = dict.fromkeys(("conditionals", "largest", "chains", "draws", "samples", "rounds"), 3.0)
         return Verdict(case.rung, case.subject, status, "As <b>expected</b>.", 1e-5, table, figures)
@@ -123,14 +123,14 @@ def test_a_file_that_is_no_record(tmp_path):
 
 
 def test_mutants_until_they_are_killed(tmp_path, climbed):
-    wanted = validate.mutant_cases("lda", ["joint", "oracle", "sequential", "geweke"])
+    wanted = validate.mutant_cases("lda", ["joint", "sequential", "oracle", "geweke"])
     records = list(validate.until_killed(wanted, Archive(tmp_path)))
-    assert {record.case.rung for record in records} == {"joint", "oracle", "sequential"}
+    assert {record.case.rung for record in records} == {"joint", "sequential", "oracle"}
     assert validate.survivors(records) == []
-    survived = [record for record in records if record.case.rung != "sequential"]
+    survived = [record for record in records if record.case.rung != "oracle"]
     assert "stale-mass" in validate.survivors(survived)
     matrix = kill_matrix(records)
-    assert matrix[0]["status"] == {"joint": "passed", "oracle": "passed", "sequential": "rejected"}
+    assert matrix[0]["status"] == {"joint": "passed", "sequential": "passed", "oracle": "rejected"}
     assert all(row["killed"] for row in matrix)
 
 
@@ -163,8 +163,8 @@ def test_the_report_draws_more_panels_than_arviz_would(tmp_path):
 
 
 def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
-    wanted = validate.cases_of("hdp", ["joint", "oracle"], "sparse")
-    wanted += validate.mutant_cases("hdp", ["joint", "sequential"], "sparse")
+    wanted = validate.cases_of("hdp", ["joint", "sequential"], "sparse")
+    wanted += validate.mutant_cases("hdp", ["joint", "oracle"], "sparse")
     archive = Archive(tmp_path)
     records = [validate.judge_case(case, archive) for case in wanted]
     page = evidence.evidence_page(archive.records())
@@ -179,16 +179,16 @@ def test_the_evidence_page_tells_what_is_stored(tmp_path, climbed, monkeypatch):
     assert "<th>stale-mass<small>" in page
     inside = page[page.index('<div class="evidence">') : page.index("## Mutants")]
     assert "\n\n" not in inside.strip()  # where Markdown would begin again
-    for rung in ("joint", "oracle"):
+    for rung in ("joint", "sequential"):
         monkeypatch.setitem(ladder.BUDGETS["ci"], rung, {"changed": 1})
     later = evidence.evidence_page(archive.records())
     assert later.count('class="mark old" popovertarget') == 2
     assert 'class="mark passed" popovertarget' not in later
-    monkeypatch.setitem(ladder.BUDGETS["ci"], "sequential", {"changed": 1})
+    monkeypatch.setitem(ladder.BUDGETS["ci"], "oracle", {"changed": 1})
     last = evidence.evidence_page(archive.records())
     assert f"None has a current verdict. Of {n} others {n} were killed before a change" in last
     assert f"<summary>hdp: {n} judged before a change</summary>" in last
-    assert 'title="sequential: killed before a change">○</span>' in last
+    assert 'title="oracle: killed before a change">○</span>' in last
     assert "†</span>" not in last
 
 
