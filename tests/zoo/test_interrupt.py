@@ -97,6 +97,14 @@ def test_a_kernel_keeps_what_was_drawn(number):
         sample(MODEL, CORPUS, **SETTINGS, progress=at(18, number), workers=1, partial=False)
 
 
+@pytest.mark.parametrize(("sweep", "expected"), [(11, 1), (14, 1), (15, 1), (20, 2)])
+def test_latents_are_kept_however_early_a_kernel_is_stopped(sweep, expected):
+    run = SETTINGS | {"keep": 4, "chains": 1}
+    part = sample(MODEL, CORPUS, **run, progress=at(sweep, signal.SIGINT))
+    assert part["posterior"].sizes["draw"] == sweep - 10
+    assert part["latents"].sizes["kept"] == expected
+
+
 def test_a_kernel_stopped_while_tuning_says_what_was_kept(tmp_path):
     with pytest.raises(KeyboardInterrupt, match="before the first draw; nothing was kept"):
         sample(MODEL, CORPUS, **SETTINGS, progress=at(3, signal.SIGTERM), workers=1)

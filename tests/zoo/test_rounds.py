@@ -1,5 +1,7 @@
 """Chains that go on until they have met: the draws of a plain run, whenever they stop."""
 
+import signal
+
 import numpy as np
 import pytest
 from bnpzoo import get, sample
@@ -9,6 +11,8 @@ from bnpzoo.zoo.inference.convergence import Worst, worst_of
 from bnpzoo.zoo.inference.record import Record
 from bnpzoo.zoo.inference.rounds import Target
 from bnpzoo.zoo.inference.schedule import Schedule
+
+from tests.helpers.signals import send_until_heard
 
 MODEL = get("hdp")
 CORPUS = MODEL.simulate(Design(np.full(4, 6), 5), np.random.default_rng(0)).corpus
@@ -39,7 +43,7 @@ def met_at(monkeypatch):
     return met_at
 
 
-@pytest.mark.parametrize("look", [1, 3, 5, 6, 9, 10])
+@pytest.mark.parametrize("look", [1, 4, 6, 8, 9, 12, 13])
 def test_draws_are_those_of_a_plain_run(met_at, look):
     met_at(look)
     tree = sample(MODEL, CORPUS, **RUN, until=1.05, workers=2)
@@ -58,11 +62,11 @@ def test_draws_are_those_of_a_plain_run(met_at, look):
 
 
 def test_a_run_goes_on_from_where_it_was(met_at, tmp_path):
-    met_at(3)
+    met_at(6)
     sample(MODEL, CORPUS, **RUN, until=1.05, checkpoint=tmp_path)
     met_at(4)
     whole = sample(MODEL, CORPUS, **RUN, until=1.01, checkpoint=tmp_path, resume=True)
-    met_at(6)
+    met_at(9)
     same_draws(whole, sample(MODEL, CORPUS, **RUN, until=1.05))
 
 
@@ -126,6 +130,45 @@ def test_kept_draws_are_spread_evenly_up_to_the_last(draws, keep, expected):
     schedule = Schedule(2, draws, 1, keep)
     assert schedule.kept(draws) == expected
     assert len(expected) == schedule.most_kept
+    assert schedule.held(draws) == expected
+
+
+@pytest.mark.parametrize(("thin", "draws", "keep"), [(1, 4, 2), (3, 9, 2), (1, 50, 10), (2, 7, 1), (1, 3, 9)])
+@pytest.mark.parametrize("tune", [0, 1, 5, 50])
+def test_chains_hold_what_is_kept_however_unequal_they_are(tune, thin, draws, keep):
+    schedule = Schedule(tune, draws, thin, keep, is_open=True)
+    goals = schedule.goals(0)
+    reached, goal = 0, next(goals)
+    while goal < 9 * schedule.sweeps:
+        for slow, fast in ((reached, goal), (reached + 1, goal), (goal, goal)):
+            doublings = schedule.thin_at(fast) // schedule.thin_at(slow)
+            n, others = schedule.draws_after(fast), schedule.draws_after(slow) // doublings
+            common = min(n, others)
+            if common == 0:
+                continue
+            kept, found = list(schedule.kept(common)), common - schedule.dropped(common)
+            assert min(keep, found) <= len(kept) <= 2 * keep + 2
+            assert len(set(np.diff(kept))) <= 1
+            assert common - kept[-1] <= max(1, found // keep)
+            assert set(kept) <= set(schedule.held(n))
+        reached, goal = goal, next(goals)
+
+
+@pytest.mark.parametrize(("chain", "sweep"), [(1, 12), (2, 13), (1, 33), (0, 38)])
+@pytest.mark.parametrize("keep", [1, 3, 40])
+def test_a_run_that_is_stopped_keeps_latents(chain, sweep, keep):
+    def report(number, done, total, note=""):
+        if number == chain and done == sweep:
+            send_until_heard(signal.SIGINT)
+
+    run = RUN | {"tune": 10, "draws": 12, "keep": keep}
+    tree = sample(MODEL, CORPUS, **run, within=600.0, workers=1, progress=report)
+    assert tree.attrs["interrupted"] == 1
+    n_draws, kept = tree["posterior"].sizes["draw"], tree["latents"]["z"].values
+    assert kept.shape[:2] >= (3, min(keep, n_draws))
+    of_draws = tree["posterior"]["n_topics"].values
+    for c in range(3):
+        assert all(np.unique(z).size in of_draws[c] for z in kept[c])
 
 
 @pytest.mark.parametrize(("thin", "draws", "keep"), [(1, 4, 2), (3, 4, 2), (1, 7, 4), (1, 7, 6), (2, 3, 5)])
@@ -141,7 +184,7 @@ def test_a_schedule_without_end_agrees_with_itself(thin, draws, keep):
             at.append(sweep)
         assert len(at) == len(record.seconds) == schedule.draws_after(sweep) <= schedule.most_recorded
         assert np.all(np.diff([0, *at]) == schedule.thin_at(sweep))
-        n_kept = len(schedule.kept(len(at)))
+        n_kept = len(schedule.held(len(at)))
         assert min(keep, draws) * (sweep >= schedule.sweeps) <= n_kept <= schedule.most_kept
     goals = schedule.goals(0)
     found = [next(goals) for _ in range(20)]

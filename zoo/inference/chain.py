@@ -86,7 +86,7 @@ class Chain:
         latents = self.kernel.snapshot(self.state)
         quantities = self.model.quantities(latents, self.corpus, self.probes)
         self.record = Record.from_arrays(
-            arrays, quantities, latents, schedule.kept(n), schedule.traced(self.sweep)
+            arrays, quantities, latents, schedule.held(n), schedule.traced(self.sweep)
         )
 
     def run(self, stop: Stoppable, report: Report, goal: int) -> None:
@@ -125,9 +125,9 @@ class Chain:
         self._forget_latents()
 
     def _forget_latents(self) -> None:
-        """Forget those that the schedule does not keep."""
-        n, keeps = len(self.record.seconds), self.schedule.keeps
-        self.record.kept = [(draw, latents) for draw, latents in self.record.kept if keeps(draw, n)]
+        """Forget those that the schedule does not hold."""
+        n, holds = len(self.record.seconds), self.schedule.holds
+        self.record.kept = [(draw, latents) for draw, latents in self.record.kept if holds(draw, n)]
 
     def _quantities(self, latents: Latents) -> Quantities:
         counts = self.kernel.counted(self.state)

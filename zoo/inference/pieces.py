@@ -118,7 +118,7 @@ class _Stretch(Chain):
     def _record(self) -> None:
         super()._record()
         draws = self.schedule.draws_after(self.sweep)
-        if not self.schedule.keeps(draws - 1, draws):
+        if not self.schedule.holds(draws - 1, draws):
             self.record.kept.pop()
 
     def _forget_latents(self) -> None:

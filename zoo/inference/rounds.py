@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .chain import Chain
 from .convergence import RHAT_LIMIT, Worst, worst_of
@@ -120,12 +120,18 @@ def common_draws(chains: Sequence[Chain], schedule: Schedule) -> tuple[list[Reco
         Of that run.
     """
     begun = [chain for chain in chains if chain.record.seconds]
-    if not schedule.is_open or not begun:
-        return [chain.record for chain in begun], schedule.tune, schedule.thin
+    if not begun:
+        return [], schedule.tune, schedule.thin
     thin = max(schedule.thin_at(chain.sweep) for chain in begun)
     for chain in begun:
         for _ in range((thin // schedule.thin_at(chain.sweep)).bit_length() - 1):
             chain.record.forget_every_other()
     draws = min(len(chain.record.seconds) for chain in begun)
-    dropped = schedule.dropped(draws)
-    return [chain.record.without_first(dropped, draws, thin) for chain in begun], dropped * thin, thin
+    kept, dropped = set(schedule.kept(draws)), schedule.dropped(draws)
+    records = [
+        replace(chain.record, kept=[(draw, latents) for draw, latents in chain.record.kept if draw in kept])
+        for chain in begun
+    ]
+    if not schedule.is_open:
+        return records, schedule.tune, thin
+    return [record.without_first(dropped, draws, thin) for record in records], dropped * thin, thin

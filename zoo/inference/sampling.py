@@ -91,7 +91,8 @@ def sample(
     truncation : int, optional
         Sticks of the reference programs, and of variational inference; needed by nonparametric models.
     keep : int
-        Draws a chain whose latent variables are kept, evenly spread.
+        Draws a chain whose latent variables are kept, evenly spread; of a run whose length is not fixed up
+        to about twice as many.
     workers : int, optional
         Threads that kernels' chains run in; as many as cores by default. Does not change the draws.
     cluster : str or distributed.Client, optional
@@ -255,7 +256,7 @@ def _reference(
         for j in iterations:
             draw = {name: values[c, j] for name, values in result["draws"].items()}
             latents = reference.latents(draw, corpus, rng)
-            if schedule.keeps(len(record.seconds), schedule.draws):
+            if schedule.keeps(len(record.seconds)):
                 record.kept.append((len(record.seconds), latents))
             record.quantities.append(model.quantities(latents, corpus, probes))
             record.seconds.append(float(result["seconds"][c]) / len(iterations))

@@ -1,7 +1,8 @@
 """When a chain draws, and what is kept: by a plan that is fixed, or in rounds until it is enough."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 TRACED = 100
 """Sweeps of the tuning, at most, whose global quantities are recorded."""
@@ -23,8 +24,9 @@ class Schedule:
     is_open : bool
         Whether the chain goes on after these sweeps. However long it gets, the same share of it is dropped,
         that of `tune`. Whenever it is twice as long again, every other draw is forgotten, and `thin` doubles:
-        so there are from `draws` to twice as many, and at least `keep` latents, at equal distances. They are
-        those of a plain run with as many sweeps of tuning as were dropped.
+        so there are from `draws` to twice as many. They are those of a plain run with as many sweeps of
+        tuning as were dropped. However few they are, their latents are kept at equal distances, those of all
+        or of at least `keep`.
     """
 
     tune: int
@@ -53,26 +55,23 @@ class Schedule:
         """Draws whose latents are held at once, at most."""
         if self.keep == 0 or not self.is_open:
             return min(self.keep, self.draws)
-        return 2 * self.draws // self._keep_every + 1
+        draws = min(2 * self._held_at_least - 1, self.most_recorded)
+        return draws - self.dropped(_least_of_others(draws))
 
     def goals(self, done: int) -> Iterator[int]:
         """Sweeps that all chains reach before any goes on, from `done` on; the last is the end, if any.
 
-        Below the least number they double, so that all chains are there when time is short.
+        They are a quarter apart at most, so that all chains are nearly as long when time is short.
         """
         if not self.is_open:
             yield self.sweeps
             return
-        for halvings in range(self.sweeps.bit_length() - 1, 0, -1):
-            if self.sweeps >> halvings >= max(done, self.thin):
-                yield self.sweeps >> halvings
-        quarters, stretch = 4, 1
-        while True:
-            if self.sweeps * stretch * quarters // 4 >= done:
-                yield self.sweeps * stretch * quarters // 4
-            quarters += 1
-            if quarters == 8:
-                quarters, stretch = 4, 2 * stretch
+        least = max(done, self.thin)
+        for j in count():
+            goal = self.sweeps * (4 + j % 4) << j // 4 >> 2 + self.sweeps.bit_length()
+            if goal >= least:
+                yield goal
+                least = goal + 1
 
     def thin_at(self, sweep: int) -> int:
         """Sweeps from draw to draw, when a chain is as long."""
@@ -105,19 +104,52 @@ class Schedule:
     def _trace_every(self) -> int:
         return max(1, -(-self.tune // TRACED))
 
-    @property
-    def _keep_every(self) -> int:
-        """Of how many draws an open chain keeps one; the same however many are forgotten."""
-        return max(1, self.draws // self.keep)
+    def holds(self, draw: int, draws: int) -> bool:
+        """Whether a chain with so many draws holds the latents of draw number `draw`.
 
-    def keeps(self, draw: int, draws: int) -> bool:
-        """Whether the latents of draw number `draw` are held when there are so many draws."""
-        if self.keep == 0:
-            return False
-        if self.is_open:
-            return self.dropped(draws) <= draw and (draw + 1) % self._keep_every == 0
+        An open chain holds those that it may come to keep, however much shorter the others are when they end.
+        """
+        if not self.is_open:  # the first one is for a run that is stopped before any other is kept
+            return self.keeps(draw) or (self.keep > 0 and draw == 0 and draws < self.draws)
+        first = self.dropped(_least_of_others(draws))
+        return self.keep > 0 and draw in _spread(first, draws, self._held_at_least)
+
+    def held(self, draws: int) -> list[int]:
+        """Draws whose latents a chain with so many draws holds."""
+        return [draw for draw in range(draws) if self.holds(draw, draws)]
+
+    def keeps(self, draw: int) -> bool:
+        """Whether the latents of draw number `draw` of a chain that ends by plan are kept."""
         return (draw + 1) * self.keep // self.draws > draw * self.keep // self.draws
 
-    def kept(self, draws: int) -> list[int]:
-        """Draws whose latents are held, when there are so many draws."""
-        return [draw for draw in range(draws) if self.keeps(draw, draws)]
+    def place(self, draw: int) -> int:
+        """How many draws before number `draw` of such a chain are kept."""
+        return draw * min(self.keep, self.draws) // self.draws
+
+    def kept(self, draws: int) -> Sequence[int]:
+        """Draws whose latents are kept when all chains have so many draws."""
+        if self.is_open:
+            return _spread(self.dropped(draws), draws, self._kept_at_least) if self.keep else []
+        by_plan = [draw for draw in range(draws) if self.keeps(draw)]
+        return by_plan or list(range(min(1, draws, self.keep)))
+
+    @property
+    def _kept_at_least(self) -> int:
+        """Draws that leave `keep` when a share is dropped, however this is rounded."""
+        return -(-(self.keep * self.sweeps + self.tune) // (self.sweeps - self.tune))
+
+    @property
+    def _held_at_least(self) -> int:
+        """Draws of a chain when all others have at least as many as leave `keep`."""
+        return -(-5 * self._kept_at_least // 4)
+
+
+def _least_of_others(draws: int) -> int:
+    """Draws that each chain has when one of them has so many: goals are a quarter apart at most."""
+    return 4 * draws // 5
+
+
+def _spread(first: int, draws: int, least: int) -> range:
+    """Draws from `first` on at equal distances, which double whenever there are twice as many as `least`."""
+    every = 1 << max(0, (draws // least).bit_length() - 1)
+    return range(first + -(first + 1) % every, draws, every)

@@ -65,16 +65,15 @@ class StreamedChain(Chain):
 
     def _record(self) -> None:
         latents = self.kernel.snapshot(self.state)
-        keeps = self.schedule.keeps(self.n_draws, self.n_draws + 1)
-        self.note(self._quantities(latents), self.pending_seconds, latents if keeps else None)
+        self.note(self._quantities(latents), self.pending_seconds, latents)
         self.pending_seconds = 0.0
 
     def note(self, quantities: Quantities, seconds: float, latents: Latents | None) -> None:
-        """Record a draw, with its latents if they are kept."""
+        """Record a draw, with its latents if the plan keeps them: a place on disk is for one draw."""
         self.record.quantities.append(quantities)
         self.record.seconds.append(seconds)
-        if latents is not None:
-            self.store.keep(self.number, len(self.schedule.kept(self.n_draws)), latents)
+        if latents is not None and self.schedule.keeps(self.n_draws):
+            self.store.keep(self.number, self.schedule.place(self.n_draws), latents)
         self.n_draws += 1
         if self.n_draws % DRAWS_AT_ONCE == 0:
             self.flush()
@@ -178,7 +177,7 @@ def stream(
             raise stopped(checkpoint, has_draws=False)
         if place != folder:
             shutil.copytree(place, folder, dirs_exist_ok=True)
-        cut(folder, chains, n_draws, len(schedule.kept(n_draws)))
+        cut(folder, chains, n_draws, schedule.place(n_draws))
         attributes |= {
             "backend": "kernel",
             "seed": seed,

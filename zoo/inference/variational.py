@@ -89,7 +89,7 @@ def _draws(
     record = Record()
     for _ in range(schedule.draws):
         latents = iteration.draw(rng)
-        if schedule.keeps(len(record.seconds), schedule.draws):
+        if schedule.keeps(len(record.seconds)):
             record.kept.append((len(record.seconds), latents))
         record.quantities.append(model.quantities(latents, corpus, probes))
         now = time.thread_time()
