@@ -133,9 +133,9 @@ def fit(
 ) -> None:
     """Sample the posterior of a model given a corpus.
 
-    Ctrl-C, or SIGTERM, ends the run and keeps what was drawn. After it: whether the chains agree, with R-hat
-    (near 1 is good) and effective sample size (ESS) of the test quantities, the topics, and the perplexity of
-    held-out documents (lower is better).
+    Ctrl-C, or SIGTERM, ends the run and keeps what was drawn by the chains that were furthest. After it:
+    whether the chains agree, with R-hat (near 1 is good) and effective sample size (ESS) of the test
+    quantities, the topics, and the perplexity of held-out documents (lower is better).
     """
     from ..diagnostics.compare import compare, labelled
     from ..kernels.toolbox.threads import threads_a_sweep
@@ -227,13 +227,15 @@ def fit(
         if as_json:
             print_json({"model": model.card.id, "fit": out_file})
         return
-    if tree.attrs["interrupted"]:
-        stopped = f"Interrupted after {tree['posterior'].sizes['draw']} draws a chain"
-        say(f"{stopped}{how_on}", "yellow", err)
+    left_out = tree.attrs.get("left_out", "")
+    if tree.attrs["interrupted"] or left_out:
+        when = "Interrupted" if tree.attrs["interrupted"] else "Time was up"
+        without = f"; left out, since they had fewer: chains {left_out}" if left_out else ""
+        say(f"{when} after {tree['posterior'].sizes['draw']} draws a chain{without}{how_on}", "yellow", err)
     comparison = compare(labelled([tree]))
     held_out = None if test is None else _score(tree, test, seed)
     if as_json:
-        print_json(_summary(model, comparison, held_out) | {"fit": out_file})
+        print_json(_summary(tree, model, comparison, held_out) | {"fit": out_file})
     else:
         _print_summary(tree, comparison, held_out, out_file, verbose)
         if out_file is not None:
@@ -309,9 +311,14 @@ def say_settings(model: "Model") -> None:
             say(f"  {name}: {how}", console=err)
 
 
-def _summary(model: "Model", comparison: "Comparison", held_out: "HeldOut | None") -> dict[str, Any]:
+def _summary(
+    tree: "DataTree", model: "Model", comparison: "Comparison", held_out: "HeldOut | None"
+) -> dict[str, Any]:
     return {
         "model": model.card.id,
+        "chains": tree["posterior"].sizes["chain"],
+        "draws": tree["posterior"].sizes["draw"],
+        "interrupted": bool(tree.attrs["interrupted"]),
         "hyperparameters": {name: str(value) for name, value in model.spelled().items()},
         "sampled": model.sampled(),
         "verdict": comparison.verdict,

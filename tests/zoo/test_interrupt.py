@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM: held while something would be lost, and heard by all back ends."""
 
+import json
 import os
 import signal
 import time
@@ -95,6 +96,27 @@ def test_a_kernel_keeps_what_was_drawn(number):
     assert whole.attrs["interrupted"] == 0
     with pytest.raises(KeyboardInterrupt, match="before the last draw"):
         sample(MODEL, CORPUS, **SETTINGS, progress=at(18, number), workers=1, partial=False)
+
+
+@pytest.mark.parametrize("partly", [False, True])
+def test_chains_that_are_done_are_not_cut_to_one_that_has_begun(tmp_path, partly):
+    """Chain 2 has one draw, or none."""
+
+    def report(chain, done, total, note=""):
+        if chain == 2 and done == 10 + partly:
+            send_until_heard(signal.SIGINT)
+
+    run = SETTINGS | {"chains": 4, "keep": 4, "workers": 1}
+    whole = sample(MODEL, CORPUS, **run)
+    part = sample(MODEL, CORPUS, **run, progress=report, checkpoint=tmp_path)
+    assert part.attrs["interrupted"] == 1
+    assert part.attrs["left_out"] == "2,3"
+    assert same_start(part, whole) == 20
+    np.testing.assert_array_equal(part["latents"]["z"].values, whole["latents"]["z"].values[:2])
+    resumed = sample(MODEL, CORPUS, **run, checkpoint=tmp_path, resume=True)
+    assert "left_out" not in resumed.attrs
+    assert same_start(resumed, whole) == 20
+    assert resumed["posterior"].sizes["chain"] == 4
 
 
 @pytest.mark.parametrize(("sweep", "expected"), [(11, 1), (14, 1), (15, 1), (20, 2)])
@@ -209,6 +231,28 @@ def test_a_fit_stopped_while_tuning_says_so(fit, monkeypatch):
     result = fit()
     assert result.exit_code == 130
     assert "Interrupted: stopped before the first draw; nothing was kept." in result.stderr
+
+
+def test_chains_that_are_left_out_are_named(fit, monkeypatch):
+    run = sample
+
+    def without(*arguments, **options):
+        tree = run(*arguments, **options)
+        tree.attrs["left_out"] = "1,3"
+        return tree
+
+    monkeypatch.setattr("bnpzoo.zoo.inference.sample", without)
+    result = fit("--json")
+    told = "Time was up after 10 draws a chain; left out, since they had fewer: chains 1,3"
+    assert told in " ".join(result.stderr.split())
+    found = json.loads(result.stdout)
+    assert (found["chains"], found["draws"], found["interrupted"]) == (1, 10, False)
+
+
+def test_time_that_is_up_before_the_first_draw_is_an_error(fit):
+    result = fit("--within", "0.000001s")
+    assert result.exit_code == 2
+    assert "error: within: time was up before the first draw" in result.stderr
 
 
 def test_resume_needs_a_checkpoint(fit):

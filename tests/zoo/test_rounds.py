@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from bnpzoo import get, sample
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.inference import rounds
+from bnpzoo.zoo.inference import kernel_chains, rounds
 from bnpzoo.zoo.inference.convergence import Worst, worst_of
 from bnpzoo.zoo.inference.record import Record
-from bnpzoo.zoo.inference.rounds import Target
+from bnpzoo.zoo.inference.rounds import Target, most_draws
 from bnpzoo.zoo.inference.schedule import Schedule
 
 from tests.helpers.signals import send_until_heard
@@ -82,6 +82,54 @@ def test_time_is_up():
     assert tree.attrs["interrupted"] == 0
     assert tree["posterior"].sizes["chain"] == 3
     assert np.all(tree["sample_stats"]["seconds"] >= 0)
+
+
+def test_time_is_up_before_some_chains_have_a_draw(monkeypatch):
+    def run_rounds(chains, schedule, target, halt, report, run):
+        for chain in chains[1:]:
+            chain.run(halt, report, 8)
+
+    monkeypatch.setattr(kernel_chains, "run_rounds", run_rounds)
+    tree = sample(MODEL, CORPUS, **RUN, within=600.0)
+    assert tree["posterior"].sizes["chain"] == 2
+    assert tree.attrs["left_out"] == "0"
+    assert tree.attrs["interrupted"] == 0
+
+
+def test_time_is_up_before_the_first_draw(monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel_chains, "run_rounds", lambda *arguments: None)
+    with pytest.raises(TimeoutError, match=r"within: time was up before the first draw$"):
+        sample(MODEL, CORPUS, **RUN, within=600.0)
+    with pytest.raises(TimeoutError, match="the chains can be resumed from"):
+        sample(MODEL, CORPUS, **RUN, within=600.0, checkpoint=tmp_path)
+
+
+def test_one_chain_has_no_rhat():
+    notes = []
+
+    def report(number, done, total, note=""):
+        notes.append(note)
+        if done == 100:
+            send_until_heard(signal.SIGINT)
+
+    sample(MODEL, CORPUS, **(RUN | {"chains": 1}), within=600.0, progress=report)
+    assert all("R-hat" not in note for note in notes)
+    assert any("left" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ([200, 200, 1, 0], [0, 1]),
+        ([200, 150, 140, 1], [0, 1, 2]),
+        ([4, 2], [0, 1]),
+        ([5, 2], [0]),
+        ([0, 3, 0], [1]),
+        ([0, 0], []),
+    ],
+)
+def test_chains_that_have_most_draws_together(lengths, expected):
+    assert most_draws(lengths) == expected
 
 
 def test_the_least_of_a_run_is_what_was_asked_for(met_at):

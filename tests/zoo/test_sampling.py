@@ -99,14 +99,14 @@ def test_paranoid_mode_changes_nothing(subject, tree):
 
 def test_ctrl_c_keeps_what_was_drawn_and_resumes(subject, tree, tmp_path):
     def interrupt(number, done, total, note=""):
-        if number == 1 and done == 40:
+        if number == 1 and done == 60:
             send_until_heard(signal.SIGINT)
 
     part = sample(*subject, **SETTINGS, progress=interrupt, checkpoint=tmp_path / "run", workers=1)
     assert part.attrs["interrupted"] == 1
     n = part["posterior"].sizes["draw"]
     assert part["posterior"].sizes["chain"] == 2
-    assert n == 10
+    assert n == 20
     np.testing.assert_array_equal(
         part["posterior"]["log_joint"].values[0], tree["posterior"]["log_joint"].values[0, :n]
     )

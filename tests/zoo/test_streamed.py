@@ -8,7 +8,7 @@ import sys
 import bnpzoo
 import numpy as np
 import pytest
-from bnpzoo.zoo.inference import ResultsError, load, sample, stream
+from bnpzoo.zoo.inference import ResultsError, load, sample, stream, streamed
 from bnpzoo.zoo.inference import store as stores
 from bnpzoo.zoo.inference.checkpoint import CheckpointError
 from bnpzoo.zoo.inference.streamed import DRAWS
@@ -61,11 +61,11 @@ def test_the_draws_of_sample(tmp_path, model, corpus, at_once, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a.zarr"]
 
 
-def stopped_after(sweep):
-    """Report that asks the run to stop when chain 1 is there."""
+def stopped_after(sweep, chain=1):
+    """Report that asks the run to stop when a chain is there."""
 
-    def report(chain, done, total, note):
-        if chain == 1 and done == sweep:
+    def report(number, done, total, note):
+        if number == chain and done == sweep:
             send_until_heard(signal.SIGINT)
 
     return report
@@ -86,8 +86,30 @@ def test_interrupted_and_resumed(tmp_path, model, corpus):
     assert_same(load(tmp_path / "c.zarr"), expected)
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_chains_that_are_done_are_kept(tmp_path, model, corpus, first, monkeypatch):
+    """The first chain, or the last, has fewer draws than the others."""
+    run = RUN | {"chains": 3, "workers": 1}
+
+    def in_turn(self, stop, report, goal):
+        before(self, stop, report, 7 + 2 if first and self.number == 0 else goal)
+
+    stop = stopped_after(27 if first else 8, chain=2)
+    before = streamed.StreamedChain.run
+    monkeypatch.setattr(streamed.StreamedChain, "run", in_turn)
+    monkeypatch.setattr(stores, "DRAWS_AT_ONCE", 3)
+    assert not stream(tmp_path / "a.zarr", model, corpus, **run, progress=stop)
+    found, used = load(tmp_path / "a.zarr"), [1, 2] if first else [0, 1]
+    assert (found.attrs["interrupted"], found.attrs["left_out"]) == (1, "0" if first else "2")
+    expected = sample(model, corpus, **run)
+    for group in ("posterior", "warmup_posterior"):
+        for name, values in found[group].data_vars.items():
+            np.testing.assert_array_equal(values.values, expected[group][name].values[used], err_msg=name)
+    np.testing.assert_array_equal(found["latents"]["z"].values, expected["latents"]["z"].values[used])
+
+
 def test_stopped_before_the_first_draw(tmp_path, corpus):
-    model, stop = bnpzoo.get("lda", n_topics=3), stopped_after(2)
+    model, stop = bnpzoo.get("lda", n_topics=3), stopped_after(2, chain=0)
     with pytest.raises(KeyboardInterrupt, match="before the first draw; nothing was kept"):
         stream(tmp_path / "a.zarr", model, corpus, **RUN, workers=1, progress=stop)
     assert list(tmp_path.iterdir()) == []
@@ -171,8 +193,6 @@ def test_what_is_no_fit(tmp_path, corpus):
 
 def test_draws_are_not_held(tmp_path, corpus, monkeypatch):
     """No chain ever holds more draws than are written at once, nor the latents of any."""
-    from bnpzoo.zoo.inference import streamed
-
     held = []
     before = streamed.StreamedChain.run
 

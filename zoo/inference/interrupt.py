@@ -67,5 +67,9 @@ def held_signals() -> Iterator[Stop]:
 def stopped(checkpoint: str | Path | None, has_draws: bool) -> KeyboardInterrupt:
     """Make the error of a run that was stopped and returns no draws; it says what is left."""
     when = "before the last draw" if has_draws else "before the first draw"
-    kept = "nothing was kept" if checkpoint is None else f"the chains can be resumed from {checkpoint}"
-    return KeyboardInterrupt(f"stopped {when}; {kept}")
+    return KeyboardInterrupt(f"stopped {when}{how_on(checkpoint) or '; nothing was kept'}")
+
+
+def how_on(checkpoint: str | Path | None) -> str:
+    """Where chains can go on from, if anywhere, as the end of a line."""
+    return "" if checkpoint is None else f"; the chains can be resumed from {checkpoint}"

@@ -91,7 +91,7 @@ def run_rounds(
             return
         recorded = schedule.draws_after(goal)
         first = schedule.dropped(recorded)
-        if recorded - first >= 4:
+        if recorded - first >= 4 and len(chains) > 1:  # of one there is no R-hat
             before = worst
             limit = RHAT_LIMIT if target.until is None else target.until
             worst = worst_of([stacked(chain.record.quantities[first:]) for chain in chains], limit)
@@ -110,28 +110,55 @@ def _status(before: Worst | None, worst: Worst | None, halt: Halt) -> str:
     return ", ".join(parts)
 
 
-def common_draws(chains: Sequence[Chain], schedule: Schedule) -> tuple[list[Record], int, int]:
-    """Cut the records of all chains that have draws to what they have in common, as of a plain run.
+def most_draws(lengths: Sequence[int]) -> list[int]:
+    """Find the chains that have most draws together when they are cut to the shortest; none without draws.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Draws of each chain.
+    """
+
+    def together(least: int) -> tuple[int, int]:
+        chains = sum(length >= least for length in lengths)
+        return least * chains, chains
+
+    least = max({*lengths} - {0}, key=together, default=math.inf)
+    return [chain for chain, length in enumerate(lengths) if length >= least]
+
+
+def common_draws(chains: Sequence[Chain], schedule: Schedule) -> tuple[list[Record], list[int], int, int]:
+    """Cut the records of chains to what they have in common, as of a plain run.
+
+    Chains without draws are left out and, where each ran to the end before the next began, those that would
+    have others cut so short that there were fewer draws in all.
 
     Returns
     -------
     records : list of Record
+    left_out : list of int
+        Numbers of chains.
     tune, thin : int
         Of that run.
     """
-    begun = [chain for chain in chains if chain.record.seconds]
-    if not begun:
-        return [], schedule.tune, schedule.thin
-    thin = max(schedule.thin_at(chain.sweep) for chain in begun)
-    for chain in begun:
+    lengths = [len(chain.record.seconds) for chain in chains]
+    with_draws = [number for number, length in enumerate(lengths) if length]
+    found = with_draws if schedule.is_open else most_draws(lengths)
+    used = [chains[number] for number in found]
+    left_out = sorted({*range(len(chains))} - {*found})
+    if not used:
+        return [], left_out, schedule.tune, schedule.thin
+    thin = max(schedule.thin_at(chain.sweep) for chain in used)
+    for chain in used:
         for _ in range((thin // schedule.thin_at(chain.sweep)).bit_length() - 1):
             chain.record.forget_every_other()
-    draws = min(len(chain.record.seconds) for chain in begun)
+    draws = min(len(chain.record.seconds) for chain in used)
     kept, dropped = set(schedule.kept(draws)), schedule.dropped(draws)
     records = [
         replace(chain.record, kept=[(draw, latents) for draw, latents in chain.record.kept if draw in kept])
-        for chain in begun
+        for chain in used
     ]
     if not schedule.is_open:
-        return records, schedule.tune, thin
-    return [record.without_first(dropped, draws, thin) for record in records], dropped * thin, thin
+        return records, left_out, schedule.tune, thin
+    records = [record.without_first(dropped, draws, thin) for record in records]
+    return records, left_out, dropped * thin, thin

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..corpus import Corpus
 from . import variational
 from .backends import Run, checked_backend
 from .chain import Chain
-from .interrupt import held_signals, stopped
+from .interrupt import held_signals, how_on, stopped
 from .kernel_chains import run_chains
 from .needs import check_memory
 from .progress import Report, displayed
@@ -116,8 +117,10 @@ def sample(
     -------
     xarray.DataTree
         Groups ``posterior`` (test quantities), ``sample_stats``, ``latents``, ``observed_data`` and
-        ``constant_data``. After Ctrl-C or SIGTERM, which chains take note of between two sweeps, it holds the
-        chains that have draws, cut to the shortest, and its attribute ``interrupted`` is 1.
+        ``constant_data``. After Ctrl-C or SIGTERM, which chains take note of between two sweeps, its
+        attribute ``interrupted`` is 1, and it holds those chains that have most draws together, cut to the
+        shortest of them. Where chains are left out, also since time was up before they had a draw, the
+        attribute ``left_out`` has their numbers, with commas between them.
 
         The statistic ``seconds`` is the CPU time that led to each draw, tuning included. The attributes
         ``wall_seconds`` and ``compile_seconds`` are wall time, of the run without compiling and of that.
@@ -130,6 +133,8 @@ def sample(
         A library is not installed that a back end or a cluster needs.
     KeyboardInterrupt
         After Ctrl-C or SIGTERM before the first draw, or unless `partial`; says what was kept.
+    TimeoutError
+        Time was up before the first draw.
     ValueError
         For an argument out of range; `CorpusError` for a corpus without tokens; `CheckpointError` for
         checkpoints of another run.
@@ -144,6 +149,7 @@ def sample(
     probes = Probes.of(corpus)
     started = time.perf_counter()
     stats: dict[str, np.ndarray] = {}
+    left_out: list[int] = []
     if engine.is_approximate:
         with held_signals() as stop, displayed(progress, chains) as report:
             records, stats, variant, version = variational.run(
@@ -161,7 +167,9 @@ def sample(
                 start=start, workers=workers if cluster is None else chains, progress=progress,
                 checkpoint=checkpoint, resume=resume, make=make,
             )  # fmt: skip
-        records, tune, thin = common_draws(runners, schedule)
+        records, left_out, tune, thin = common_draws(runners, schedule)
+        if not records and not is_stopped:
+            raise TimeoutError(f"within: time was up before the first draw{how_on(checkpoint)}")
         interrupted = is_stopped if schedule.is_open else _is_short(records, chains, draws)
     else:
         with held_signals(), displayed(progress, chains) as report:
@@ -183,6 +191,8 @@ def sample(
         "within": within,
         "wall_seconds": time.perf_counter() - started - of_run["compile_seconds"],
     }
+    if left_out:
+        attributes["left_out"] = ",".join(map(str, left_out))
     return assemble(model, corpus, probes, records, stats, attributes)
 
 
@@ -249,10 +259,11 @@ def _reference(
         return [], {}, {}
     reference = model.require_reference()
     records = []
+    iterations = range(schedule.thin - 1, result["stats"]["diverging"].shape[1], schedule.thin)
+    schedule = replace(schedule, draws=max(1, len(iterations)))  # fewer where the run was stopped
     for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(len(result["seconds"]))):
         rng = np.random.Generator(np.random.PCG64(child))
         record = Record()
-        iterations = range(schedule.thin - 1, result["stats"]["diverging"].shape[1], schedule.thin)
         for j in iterations:
             draw = {name: values[c, j] for name, values in result["draws"].items()}
             latents = reference.latents(draw, corpus, rng)

@@ -100,14 +100,18 @@ class Store:
         return self._root[path]  # type: ignore[return-value]
 
 
-def cut(folder: Path, n_chains: int, n_draws: int, n_kept: int) -> None:
-    """Cut the arrays of a store to as many draws, and number these."""
-    root = zarr_library().open_group(folder, mode="a")
+def cut(folder: Path, chains: list[int], n_draws: int, n_kept: int) -> None:
+    """Cut the arrays of a store to these chains and as many draws, and number both."""
+    n_chains, root = len(chains), zarr_library().open_group(folder, mode="a")
     axes = {"posterior": ("draw", n_draws), "sample_stats": ("draw", n_draws), "latents": ("kept", n_kept)}
     for group, (draw, n) in axes.items():
         if group not in root:
             continue
         for _, array in root[group].arrays():
+            for place, chain in enumerate(chains):
+                for first in range(0, n if chain > place else 0, array.chunks[1]):
+                    here = slice(first, first + array.chunks[1])
+                    array[place, here] = array[chain, here]
             array.resize((n_chains, n, *array.shape[2:]))
         sizes = {"chain": n_chains, draw: n}
         if draw == "draw":  # as `assemble` has it

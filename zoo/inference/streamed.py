@@ -24,7 +24,7 @@ from .progress import Report
 from .record import Record, stacked
 from .remote import RemoteChain, made_by
 from .results import attributes_of, groups_of, warmup_of
-from .rounds import Target
+from .rounds import Target, most_draws
 from .schedule import Schedule
 from .starts import Start
 from .store import DRAWS_AT_ONCE, Store, complete, cut, zarr_library
@@ -140,14 +140,14 @@ def stream(
     Returns
     -------
     bool
-        Whether all draws are there; after Ctrl-C or SIGTERM chains are cut to the shortest.
+        Whether all draws are there; after Ctrl-C or SIGTERM there are those that `sample` returns.
 
     Raises
     ------
     ImportError
         Zarr is not installed.
     KeyboardInterrupt
-        After Ctrl-C or SIGTERM before all chains have a draw.
+        After Ctrl-C or SIGTERM before the first draw.
     OSError, ValueError
         There is something at `path`; or as `sample` does.
     """
@@ -172,23 +172,29 @@ def stream(
             checkpoint=checkpoint, resume=resume,
             make=partial(make, store=Store(place, model, chains, schedule)), streamed=True,
         )  # fmt: skip
-        n_draws = min(schedule.draws_after(runner.sweep) for runner in runners)
-        if n_draws == 0:
+        lengths = [schedule.draws_after(runner.sweep) for runner in runners]
+        used = most_draws(lengths)
+        if not used:
             raise stopped(checkpoint, has_draws=False)
+        n_draws = min(lengths[chain] for chain in used)
+        left_out = sorted({*range(chains)} - {*used})
+        is_whole = n_draws == draws and not left_out
         if place != folder:
             shutil.copytree(place, folder, dirs_exist_ok=True)
-        cut(folder, chains, n_draws, schedule.place(n_draws))
+        cut(folder, used, n_draws, schedule.place(n_draws))
         attributes |= {
             "backend": "kernel",
             "seed": seed,
             "tune": tune,
             "thin": thin,
-            "interrupted": int(n_draws < draws),
+            "interrupted": int(not is_whole),
             "wall_seconds": time.perf_counter() - started - attributes["compile_seconds"],
         }
+        if left_out:
+            attributes["left_out"] = ",".join(map(str, left_out))
         complete(
             folder,
-            warmup_of([runner.record for runner in runners], model) | groups_of(corpus, probes),
+            warmup_of([runners[chain].record for chain in used], model) | groups_of(corpus, probes),
             attributes_of(model, corpus, attributes) | dict(notes or {}),
         )
-    return n_draws == draws
+    return is_whole
