@@ -167,8 +167,8 @@ def fit(
     corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
     seconds = seconds_of(within)
     check(
-        model, corpus, backend, variant=variant, truncation=truncation, chains=chains, start=start,
-        until=until, within=seconds, checkpoint=checkpoint, resume=resume,
+        model, corpus, backend, variant=variant, truncation=truncation, chains=chains, draws=draws,
+        start=start, until=until, within=seconds, checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
     if resume and checkpoint is not None and not checkpoint.exists():
         say(f"{checkpoint}: there is nothing to resume; a new run begins.", "yellow", err)

@@ -25,7 +25,7 @@ def test_times_that_are_none(time):
 @pytest.mark.slow
 def test_fit_goes_on_until_chains_have_met(run, corpus_file, tmp_path):
     out = tmp_path / "fit.nc"
-    options = ("--set", "n_topics=2", "--chains", 2, "--tune", 20, "--draws", 20, "--out", out)
+    options = ("--set", "n_topics=2", "--chains", 2, "--tune", 50, "--draws", 50, "--out", out)
     result = run(
         "fit", "lda", corpus_file, *options, "--until", 1.5, "--within", "20s", "--start", "one,documents"
     )
@@ -34,7 +34,7 @@ def test_fit_goes_on_until_chains_have_met(run, corpus_file, tmp_path):
     assert fit.attrs["until"] == 1.5
     assert fit.attrs["within"] == 20.0
     assert fit.attrs["start"] == "one,documents"
-    assert 20 <= fit["posterior"].sizes["draw"] <= 41
+    assert 50 <= fit["posterior"].sizes["draw"] <= 101
     again = run("fit", "lda", corpus_file, *options[:-2], "--start", out)
     assert again.exit_code == 0, again.output
 
@@ -80,6 +80,11 @@ def test_fit_grows(run, corpus_file, tmp_path, out):
         (("--grow", 2, "--backend", "numpyro", "--truncation", 3), "--grow: expected a kernel"),
         (("--within", "soon"), "--within soon: expected a time such as 90s, 10m or 2h"),
         (("--until", "0.9"), "until: expected a number above 1, found 0.9"),
+        (
+            ("--until", "1.05", "--draws", 20),
+            "until: expected 100 draws or more of all chains, as effective sample sizes are to be, found 4 "
+            "chains of 20",
+        ),
         (("--start", "two"), "start: expected seated, one, documents, random:K or the file of a fit"),
         (
             ("--start", "one", "--backend", "numpyro", "--truncation", 3),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bnpzoo import get, sample
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.inference import kernel_chains, rounds
+from bnpzoo.zoo.inference import backends, kernel_chains, rounds
 from bnpzoo.zoo.inference.convergence import Worst, worst_of
 from bnpzoo.zoo.inference.record import Record
 from bnpzoo.zoo.inference.rounds import Target, most_draws
@@ -38,6 +38,7 @@ def met_at(monkeypatch):
             return Worst("n_topics", 1.0 if len(looks) >= look else 2.0, 1000.0)
 
         monkeypatch.setattr(rounds, "worst_of", judge)
+        monkeypatch.setattr(backends, "ESS_LIMIT", 1.0)
         return looks
 
     return met_at
@@ -151,6 +152,13 @@ def test_progress_says_what_is_worst_and_how_long(met_at):
 def test_targets_that_are_none(arguments):
     with pytest.raises(ValueError, match="expected a number above"):
         Target(**arguments)
+
+
+def test_chains_without_enough_draws_to_meet_are_refused():
+    with pytest.raises(
+        ValueError, match=r"until: expected 100 draws or more of all chains, .* 3 chains of 33$"
+    ):
+        sample(MODEL, CORPUS, **RUN | {"draws": 33}, until=1.05)
 
 
 def test_back_ends_without_rounds_say_so():

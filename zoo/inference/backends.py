@@ -8,6 +8,7 @@ from typing import Any
 from ..contract import Model, Variational
 from ..corpus import Corpus, CorpusError
 from ..corpus.counts import MOST_TOKENS
+from .convergence import ESS_LIMIT
 from .needs import check_memory
 
 type Run = Callable[..., dict[str, Any]]
@@ -120,6 +121,7 @@ def checked_backend(
     given: Mapping[str, Any],
     *,
     chains: int = 1,
+    draws: int = 1,
     resume: bool = False,
 ) -> Backend:
     """Find a back end, and check what does not depend on the model's own code.
@@ -135,18 +137,27 @@ def checked_backend(
         With which `sample` refuses the arguments; `CorpusError` for a corpus without tokens.
     """
     engine = backend_by_name(name)
-    _check_arguments(model, corpus, engine, given, chains, resume)
+    _check_arguments(model, corpus, engine, given, chains, draws, resume)
     return engine
 
 
 def _check_arguments(
-    model: Model, corpus: Corpus, engine: Backend, given: Mapping[str, Any], chains: int, resume: bool
+    model: Model,
+    corpus: Corpus,
+    engine: Backend,
+    given: Mapping[str, Any],
+    chains: int,
+    draws: int,
+    resume: bool,
 ) -> None:
     checkpoint = given.get("checkpoint")
     if chains < 1:
         raise ValueError(f"chains: expected at least 1, found {chains}")
     if chains == 1 and given.get("until") is not None:
         raise ValueError("until: expected two chains or more: of one there is no R-hat")
+    if chains * draws < ESS_LIMIT and given.get("until") is not None:
+        needed = f"{ESS_LIMIT:g} draws or more of all chains, as effective sample sizes are to be"
+        raise ValueError(f"until: expected {needed}, found {chains} chains of {draws}")
     if corpus.n_tokens == 0:
         raise CorpusError("expected a corpus with at least one token, found none")
     if corpus.n_tokens > MOST_TOKENS:  # kernels number them by 32 bits

@@ -83,10 +83,11 @@ def sample(
         the number of topics is free, ``"seated,documents"`` is the default: from few topics, and from many.
     until : float, optional
         Go on until R-hat of all global quantities (all but those that look at single tokens, documents or
-        words) is at most this, and their effective sample sizes are at least 100, as seen at certain sweeps.
-        `tune` and `draws` are then the least. The share of sweeps that is dropped stays that of `tune`, and
-        `thin` doubles with the length of the chains, so that there are from `draws` to twice as many draws.
-        They are, to the last bit, those of a plain run with the `tune` and `thin` of the result.
+        words) is at most this, and their effective sample sizes are at least 100, as seen at certain sweeps;
+        as many draws must be asked of all chains. `tune` and `draws` are then the least. The share of sweeps
+        that is dropped stays that of `tune`, and `thin` doubles with the length of the chains, so that there
+        are from `draws` to twice as many draws. They are, to the last bit, those of a plain run with the
+        `tune` and `thin` of the result.
     within : float, optional
         Seconds after which to stop, whether or not chains have met. Without `until` all are used.
     truncation : int, optional
@@ -142,7 +143,7 @@ def sample(
     corpus = Corpus.of(corpus)
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
     given |= {"until": until, "within": within, "cluster": cluster}
-    engine = checked_backend(model, corpus, backend, given, chains=chains, resume=resume)
+    engine = checked_backend(model, corpus, backend, given, chains=chains, draws=draws, resume=resume)
     target = Target(until, within)
     schedule = Schedule(tune, draws, thin, keep, target.is_open)
     check_memory(model, corpus, backend, variant, truncation, chains, schedule)
@@ -204,6 +205,7 @@ def check(
     variant: str | None = None,
     truncation: int | None = None,
     chains: int = 4,
+    draws: int = 500,
     start: Start | Sequence[Start] | None = None,
     until: float | None = None,
     within: float | None = None,
@@ -213,7 +215,7 @@ def check(
     """Raise the ValueError with which `sample` would refuse these arguments, without sampling."""
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
     given |= {"until": until, "within": within}
-    engine = checked_backend(model, corpus, backend, given, chains=chains, resume=resume)
+    engine = checked_backend(model, corpus, backend, given, chains=chains, draws=draws, resume=resume)
     Target(until, within)
     if engine.is_approximate:
         model.require_variational()
