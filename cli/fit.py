@@ -1,6 +1,7 @@
 """``bnpzoo fit``: sample a posterior."""
 
 import json
+import math
 import shlex
 from dataclasses import asdict
 from pathlib import Path
@@ -153,6 +154,7 @@ def fit(
         sample,
         stream,
     )  # fmt: skip
+    from ..zoo.inference.convergence import ESS_LIMIT
 
     if dask is not None:
         check_address(dask)
@@ -240,7 +242,9 @@ def fit(
         _print_summary(tree, comparison, held_out, out_file, verbose)
         if out_file is not None:
             without = [flag for flag, is_set in (("--grow", parts), ("--resume", resume)) if is_set]
-            _say_what_is_next(tree, comparison, out_file, checkpoint, without)
+            enough = max(draws, math.ceil(ESS_LIMIT / chains))
+            more = "" if enough == draws else f" --draws {enough}"
+            _say_what_is_next(tree, comparison, out_file, checkpoint, more, without)
 
 
 def _score(tree: "DataTree", test: "Corpus", seed: int) -> "HeldOut | None":
@@ -363,16 +367,21 @@ def _print_summary(
 
 
 def _say_what_is_next(
-    tree: "DataTree", comparison: "Comparison", out_file: Path, checkpoint: Path | None, without: list[str]
+    tree: "DataTree",
+    comparison: "Comparison",
+    out_file: Path,
+    checkpoint: Path | None,
+    more: str,
+    without: list[str],
 ) -> None:
-    """Say how to go on, and how to look at what there is; with the same command, `without` some options."""
+    """Say how to go on, by the same command with `more` and `without` some options, and what to look at."""
     name = shlex.quote(str(out_file))
     if not tree["latents"].dataset.sizes.get("kept", 0):
         say(f"Next: bnpzoo report {name}")
         return
     could_go_on = tree.attrs["backend"] == "kernel" and tree["posterior"].sizes["chain"] > 1
     if comparison.verdict == "inconclusive" and could_go_on:
-        more = f"--start {name} --until 1.05 --within 30m"
+        more = f"--start {name} --until 1.05 --within 30m{more}"
         if out_file.suffix != ".nc":  # a folder cannot tell how many draws there will be
             more += f" --out {shlex.quote(str(out_file.with_suffix('.nc')))}"
         if checkpoint is not None:

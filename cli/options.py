@@ -89,8 +89,8 @@ Until = Annotated[
     float | None,
     typer.Option(
         metavar="RHAT",
-        help="Go on until R-hat of all global quantities is at most this, such as 1.05; --tune and --draws "
-        "are then the least.",
+        help="Go on until R-hat of all global quantities is at most this, such as 1.05, and their effective "
+        "sample sizes at least 100; --tune and --draws are then the least.",
         show_default=False,
     ),
 ]

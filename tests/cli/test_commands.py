@@ -259,7 +259,8 @@ def test_hints_of_fit_can_be_followed(run, corpus_file, tmp_path):
     told = run("fit", "hdp", corpus_file, *quick, "--out", out, "--checkpoint", place).stdout
     told = told.replace("\n", "")
     assert f"bnpzoo topics {out} --topics ".replace(" ", "") in told.replace(" ", "")
-    hint = f"--start {out} --until 1.05 --within 30m --out {tmp_path / 'fit.nc'} --checkpoint {place}-2"
+    hint = f"--start {out} --until 1.05 --within 30m --draws 50"
+    hint += f" --out {tmp_path / 'fit.nc'} --checkpoint {place}-2"
     assert hint.replace(" ", "") in told.replace(" ", "")
     assert "--topics" not in run("fit", "hdp", corpus_file, *quick).stdout
     alone = run("fit", "hdp", corpus_file, *quick, "--chains", 1, "--out", tmp_path / "alone.nc").stdout
