@@ -66,12 +66,13 @@ class Schedule:
         if not self.is_open:
             yield self.sweeps
             return
-        least = max(done, self.thin)
-        for j in count():
-            goal = self.sweeps * (4 + j % 4) << j // 4 >> 2 + self.sweeps.bit_length()
-            if goal >= least:
-                yield goal
-                least = goal + 1
+        least, halvings = max(done, self.thin), self.sweeps.bit_length()
+        for doublings in count():
+            for quarters in (4, 5, 6, 7):
+                goal = (self.sweeps * quarters << doublings) >> (halvings + 2)
+                if goal >= least:
+                    yield goal
+                    least = goal + 1
 
     def thin_at(self, sweep: int) -> int:
         """Sweeps from draw to draw, when a chain is as long."""
