@@ -107,7 +107,7 @@ def test_new_topics_are_drawn_from_the_joint(n_documents):
 @pytest.mark.parametrize(
     ("find", "replace"),
     [
-        ("log_gamma_variate(rng, gamma + 1.0)", "log_gamma_variate(rng, gamma)"),
+        ("gamma_variate(rng, gamma + 1.0, ", "gamma_variate(rng, gamma, "),
         ("documents.inclusion[k] = inclusion\n", "documents.inclusion[k] = v\n"),
         ("if u < 0.0:\n            break", "if u < 1.0:\n            break"),
     ],

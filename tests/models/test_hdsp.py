@@ -234,8 +234,8 @@ NAIVE_U = Change(
     """    mass = 0.0
     for k in range(n_topics):
         rate = 1.0 / target.scale[k] + documents.u[d]
-        mass += math.exp(log_gamma_variate(rng, max(target.shapes[k], 1e-300))) / rate
-    documents.log_u[d] = log_gamma_variate(rng, target.length) - math.log(mass)
+        mass += gamma_variate(rng, max(target.shapes[k], 1e-300), rate)
+    documents.log_u[d] = math.log(gamma_variate(rng, target.length, mass))
 """,
 )
 """u given proportions that are drawn given u: as exact, and of an autocorrelation of n / (n + alpha - 1)."""
