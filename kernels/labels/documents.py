@@ -23,7 +23,6 @@ from ..toolbox.sides import (
     check_side,
     draw_tables,
     move_documents,
-    no_topic_to_open,
     open_topic,
 )
 
@@ -111,8 +110,10 @@ class Coefficient(NamedTuple):
     precision: float
 
 
-open_topic.implement(LabelledDocuments)(no_topic_to_open)
-open_topic.implement(RegressionDocuments)(no_topic_to_open)
+@open_topic.implement(LabelledDocuments)
+@open_topic.implement(RegressionDocuments)
+def _no_topic_to_open(rng, documents, topic, group):
+    pass
 
 
 @kernel

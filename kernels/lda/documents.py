@@ -16,7 +16,6 @@ from ..toolbox.sides import (
     check_side,
     draw_tables,
     move_documents,
-    no_topic_to_open,
     open_topic,
 )
 
@@ -63,8 +62,10 @@ class AsymmetricDocuments(NamedTuple):
     FIXED = ("rest", "alpha_prior")
 
 
-open_topic.implement(FiniteDocuments)(no_topic_to_open)
-open_topic.implement(AsymmetricDocuments)(no_topic_to_open)
+@open_topic.implement(FiniteDocuments)
+@open_topic.implement(AsymmetricDocuments)
+def _no_topic_to_open(rng, documents, topic, group):
+    pass
 
 
 @move_documents.implement(FiniteDocuments)

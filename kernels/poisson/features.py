@@ -19,7 +19,6 @@ from ..toolbox.sides import (
     check_side,
     draw_tables,
     move_documents,
-    no_topic_to_open,
     open_topic,
 )
 from ..toolbox.threads import in_parts
@@ -74,7 +73,9 @@ class FeaturedDocuments(NamedTuple):
     FIXED = ("rest", "weight_prior")
 
 
-open_topic.implement(FeaturedDocuments)(no_topic_to_open)
+@open_topic.implement(FeaturedDocuments)
+def _no_topic_to_open(rng, documents, topic, group):
+    pass
 
 
 @kernel

@@ -26,7 +26,6 @@ from ..toolbox.sides import (
     enter_document,
     leave_document,
     move_documents,
-    no_topic_to_open,
     open_topic,
 )
 from ..toolbox.sides import scratch as empty_scratch
@@ -84,7 +83,9 @@ class LayeredDocuments(NamedTuple):
     FIXED = ("rest", "no_rest", "gamma_prior", "c_prior", "length_shape", "link_eta", "rate_prior")
 
 
-open_topic.implement(LayeredDocuments)(no_topic_to_open)
+@open_topic.implement(LayeredDocuments)
+def _no_topic_to_open(rng, documents, topic, group):
+    pass
 
 
 @kernel

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..lda.documents import FiniteDocuments
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.sides import Tokens, check_side, move_documents, no_topic_to_open, open_topic
+from ..toolbox.sides import Tokens, check_side, move_documents, open_topic
 from .documents import Responses, check_responses, part_of
 from .regression import draw_coefficients
 
@@ -37,7 +37,9 @@ class RespondingDocuments(NamedTuple):
     FIXED = ("rest", "alpha_prior", "may_have")
 
 
-open_topic.implement(RespondingDocuments)(no_topic_to_open)
+@open_topic.implement(RespondingDocuments)
+def _no_topic_to_open(rng, documents, topic, group):
+    pass
 
 
 N_OF_DIRICHLET = len(FiniteDocuments._fields)

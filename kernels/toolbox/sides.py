@@ -92,10 +92,6 @@ def open_topic(rng, documents, topic, group):
     """
 
 
-def no_topic_to_open(rng, documents, topic, group):
-    """Do so where the number of topics is fixed: no token comes to another."""
-
-
 @chosen_by_type(2)
 def move_documents(rng, tokens, documents, topics, scratch):
     """Move all of the document side given the tokens' topics; may renumber topics."""
