@@ -34,9 +34,9 @@ lint: $(INSTALLED)  ## Check style, format and types
 
 floors: $(INSTALLED)  ## Run some tests at the oldest versions of dependencies that pyproject.toml allows (needs a network)
 	$(BIN)/python -m venv --clear out/floors
-	out/floors/bin/pip install . $$($(BIN)/python tools/floors.py) 'pytest>=9,<10' 'hypothesis>=6.130,<7'
-	cd out && JAX_PLATFORMS=cpu floors/bin/python -m pytest -c ../pyproject.toml -o filterwarnings= ../tests/cli ../tests/zoo/test_sampling.py \
-	  ../tests/zoo/test_references.py ../tests/diagnostics/reports ../tests/diagnostics/laboratory/test_sbc.py
+	out/floors/bin/pip install '.[zarr]' $$($(BIN)/python tools/floors.py) 'pytest>=9,<10' 'hypothesis>=6.130,<7'
+	JAX_PLATFORMS=cpu out/floors/bin/python -m pytest -o filterwarnings= tests/cli tests/zoo/test_sampling.py \
+	  tests/zoo/test_references.py tests/diagnostics/reports tests/diagnostics/laboratory/test_sbc.py
 
 SEED := 1
 MINUTES := 60

@@ -243,6 +243,15 @@ def test_documents_that_were_held_out_are_scored_as_the_model_allows(run, corpus
 
 
 @as_plain_python
+def test_room_is_wanted_for_all_draws_that_are_kept_whole(run, corpus_file, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("bnpzoo.zoo.inference.expected_size", lambda *given: asked.append(given[1:]) or 0)
+    quick = ("--tune", 1, "--draws", 3, "--chains", 2, "--keep", 3)
+    assert run("fit", "hdp", corpus_file, *quick, "--out", tmp_path / "fit.nc").exit_code in (0, 3)
+    assert asked == [(2, 3, 3)]
+
+
+@as_plain_python
 def test_resuming_where_there_is_nothing_is_told(run, corpus_file, tmp_path):
     quick = ("--tune", 1, "--draws", 2, "--chains", 1, "--checkpoint", tmp_path / "place", "--resume")
     told = "nothing to resume; a new run begins"

@@ -72,11 +72,16 @@ def test_too_few_draws_tell_nothing():
     assert compare({"a": fit({"x": np.ones((1, 2))})}).verdict == "agree"
 
 
-def test_quantities_that_look_elsewhere_are_not_compared():
+@pytest.mark.parametrize(
+    ("probes", "dims"),
+    [("pairs", ("pair", "two")), ("cells", ("cell", "two")), ("probed_documents", ("probed_document",))],
+)
+def test_quantities_that_look_elsewhere_are_not_compared(probes, dims):
     fits = {name: fit({"x": normal(seed=1)}) for name in "ab"}
     for place, tree in enumerate(fits.values()):
-        tree["constant_data"] = xr.DataTree(xr.Dataset({"pairs": (("pair", "two"), [[place, 2]])}))
-    with pytest.raises(ValueError, match=r"b: its test quantities look at other places .* \(pairs\)"):
+        looked_at = np.full((1, 2)[: len(dims)], place)
+        tree["constant_data"] = xr.DataTree(xr.Dataset({probes: (dims, looked_at)}))
+    with pytest.raises(ValueError, match=rf"b: its test quantities look at other places .* \({probes}\)"):
         compare(fits)
 
 

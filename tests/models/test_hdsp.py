@@ -16,6 +16,7 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.corpus.labels import distinct_rows
 from bnpzoo.zoo.families.scaling import family
+from bnpzoo.zoo.inference.record import global_of
 from bnpzoo.zoo.models import get
 from scipy import integrate, sparse
 from scipy.stats import beta as beta_law
@@ -258,6 +259,14 @@ def test_u_given_drawn_proportions_hardly_moves():
 
     assert autocorrelation() < 0.5
     assert autocorrelation(NAIVE_U) > 0.8
+
+
+def test_quantities_of_single_documents_are_not_global():
+    model, corpus = get("hdsp", n_topics=2, labels="none"), Corpus([0, 1, 0], [0, 2, 3], n_words=2)
+    latents = model.initial_latents(corpus, np.random.default_rng(0)) | {"z": np.array([0, 1, 1])}
+    quantities = model.quantities(latents, corpus)
+    assert "probed_log_u" in quantities
+    assert "probed_log_u" not in global_of(quantities)
 
 
 @pytest.mark.parametrize("name", ["hdsp", "whdsp"])

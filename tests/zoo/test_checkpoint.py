@@ -175,6 +175,12 @@ def test_a_folder_for_checkpoints_that_is_a_file_is_one_line(run):
     refused(run / "run.json", "expected a folder for checkpoints, found a file")
 
 
+def test_other_source_of_the_kernels_is_another_run(run):
+    noted = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(noted | {"the source of its kernels": "other"}))
+    refused(run, "was made with the source of its kernels = 'other', this run has")
+
+
 def test_a_seed_may_be_of_numpy(tmp_path):
     settings = SETTINGS | {"seed": np.int64(3)}
     expected = sample(MODEL, CORPUS, **settings, checkpoint=tmp_path)

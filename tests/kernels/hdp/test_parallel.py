@@ -14,6 +14,7 @@ from bnpzoo.kernels.toolbox import dirichlet as compiled_dirichlet
 from bnpzoo.kernels.toolbox import sides as compiled_sides
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
+from bnpzoo.zoo.inference.kernel_chains import _compile
 from bnpzoo.zoo.models import get
 from chains import end_of
 from scipy.special import gammaln
@@ -86,6 +87,13 @@ def residual(sampler):
     word_ptr = sampler.load(ASSIGNMENTS[0])[2].cells.word_ptr
     law = np.exp([log_law(share, word_ptr, z) for z in ASSIGNMENTS])
     return invariance_residual(sampler.matrix(share), law / law.sum())
+
+
+def test_cells_are_compiled_before_chains_run(monkeypatch):
+    passes = []
+    monkeypatch.setattr(compiled, "parallel_pass", lambda *arguments: passes.append(arguments))
+    _compile(get("hdp"), CORPUS, "parallel")
+    assert passes
 
 
 def test_cells_leave_the_law_of_topics_given_sticks_and_shares_invariant():
