@@ -111,16 +111,17 @@ def log_root(gamma: Hyperparameter, truncation: int) -> jax.Array:
     return log_weights
 
 
-def log_gamma(name: str, log_shape: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+def log_gamma(name: str, log_shape: jax.Array, shape: tuple[int, ...], unit: float = 1.0) -> jax.Array:
     """Log of independent Gamma(exp(log_shape), 1) variates; sites `name`_log_h and `name`_x.
 
     A gamma variate of a shape a far below one is a product h exp(-x / a) of h ~ Gamma(a + 1, 1) and
-    x ~ Exponential(1). log(h) and x are of order one whatever a is.
+    x ~ Exponential(1). log(h) and x are of order one whatever a is. The site has x in multiples of `unit`:
+    NUTS starts where a site is near one, and so where x is near `unit`.
     """
     log_shape = jnp.broadcast_to(jnp.maximum(log_shape, LOG_SHAPE_FLOOR), shape)
     log_h = numpyro.sample(f"{name}_log_h", LogGamma(jnp.exp(log_shape) + 1.0).to_event())
-    x = numpyro.sample(f"{name}_x", dist.Exponential().expand(shape).to_event())
-    return jnp.subtract(log_h, x * jnp.exp(-log_shape))
+    x = numpyro.sample(f"{name}_x", dist.Exponential(unit).expand(shape).to_event())
+    return jnp.subtract(log_h, unit * x * jnp.exp(-log_shape))
 
 
 def log_dirichlet(name: str, log_shape: jax.Array, shape: tuple[int, ...]) -> jax.Array:

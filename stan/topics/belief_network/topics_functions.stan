@@ -1,4 +1,12 @@
 /**
+ * Mean of the exponential variates of the layers above the first is 1 / unit_of_x(), and what counts is x unit_of_x():
+ * so NUTS, which starts where x is near one, starts where links and weights are not far below their means.
+ */
+real unit_of_x() {
+  return 0.002;
+}
+
+/**
  * Log Dirichlet parameters of topics, mixtures of those above: of topic j the sum of links[k, j] topics[k].
  */
 array[] vector log_mixtures(array[] vector log_links, array[] vector log_topics) {
@@ -37,7 +45,7 @@ array[] vector first_log_shapes(real eta, int K, int V, array[] vector log_links
 array[] vector log_topics_of(array[] vector log_h, array[] vector x, array[] vector log_shape) {
   array[size(x)] vector[num_elements(x[1])] out;
   for (k in 1 : size(x)) {
-    vector[num_elements(x[1])] log_g = log_gamma_of(log_h[k], x[k], log_shape[k]);
+    vector[num_elements(x[1])] log_g = log_gamma_of(log_h[k], unit_of_x() * x[k], log_shape[k]);
     out[k] = log_softmax(log_g - max(log_g));
   }
   return out;
@@ -51,7 +59,7 @@ array[] vector log_links_of(array[] vector log_h, array[] vector x, vector log_p
   array[W] vector[num_elements(log_h[1])] out;
   for (k in 1 : W) {
     vector[num_elements(log_h[1])] log_shape = rep_vector(log_popularity[k], num_elements(log_h[1]));
-    out[k] = log_gamma_of(log_h[k], x[k], floored(log_shape)) - log(link_rate);
+    out[k] = log_gamma_of(log_h[k], unit_of_x() * x[k], floored(log_shape)) - log(link_rate);
   }
   return out;
 }
@@ -61,5 +69,5 @@ array[] vector log_links_of(array[] vector log_h, array[] vector x, vector log_p
  */
 vector log_popularity_of(vector log_h, vector x, real mass, real rate) {
   int W = num_elements(log_h);
-  return log_gamma_of(log_h, x, floored(rep_vector(log(mass) - log(W), W))) - log(rate);
+  return log_gamma_of(log_h, unit_of_x() * x, floored(rep_vector(log(mass) - log(W), W))) - log(rate);
 }

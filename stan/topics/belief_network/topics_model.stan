@@ -11,21 +11,21 @@
   }
   for (t in 1 : n_upper) {
     popularity_log_h[t] ~ log_gamma_variate(rep_vector(exp(fmax(log(layer_mass[t]) - log(W), -300)) + 1, W));
-    popularity_x[t] ~ exponential(1);
+    popularity_x[t] ~ exponential(unit_of_x());
   }
   for (k in 1 : size(top_x)) {
     top_log_h[k] ~ log_gamma_variate(rep_vector(eta + 1, V));
-    top_x[k] ~ exponential(1);
+    top_x[k] ~ exponential(unit_of_x());
     links_log_h[k] ~ log_gamma_variate(rep_vector(exp(fmax(log_popularity[1, k], -300)) + 1, K));
-    links_x[k] ~ exponential(1);
+    links_x[k] ~ exponential(unit_of_x());
   }
   if (n_upper > 1) {
     array[W] vector[V] middle_log_shape = log_mixtures(log_upper_links[1], log_upper_topics[2]);
     for (k in 1 : W) {
       links_between_log_h[k] ~ log_gamma_variate(rep_vector(exp(fmax(log_popularity[2, k], -300)) + 1, W));
-      links_between_x[k] ~ exponential(1);
+      links_between_x[k] ~ exponential(unit_of_x());
       middle_log_h[k] ~ log_gamma_variate(exp(middle_log_shape[k]) + 1);
-      middle_x[k] ~ exponential(1);
+      middle_x[k] ~ exponential(unit_of_x());
     }
   }
   for (k in 1 : K) {

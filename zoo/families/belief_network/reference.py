@@ -11,6 +11,12 @@ from ...corpus import Corpus
 MOST_LAYERS = 3
 """The programs have variables of their own for each layer; and with more, NUTS would not mix."""
 
+UNIT = 0.002
+"""Of the exponential variates of the layers above the first, see `blocks.log_gamma`.
+
+Were it one, NUTS would start at popularities of e^-3 and less, links of such shapes at e^-20, topics whose shapes
+are these links at weights of exp(-e^20); and from there a chain does not come back."""
+
 
 def parameters(n_layers: int) -> tuple[str, ...]:
     """Names of what both programs save of the topics, as `BeliefNetwork` names its latents; and ``phi``."""
@@ -55,6 +61,9 @@ def block(
 
         from ...toolbox import blocks
 
+        def above(name: str, log_shape: Any, shape: tuple[int, int]) -> Any:
+            return blocks.log_gamma(name, log_shape, shape, UNIT)
+
         def shapes(log_links: Any, log_topics: Any) -> Any:
             return logsumexp(log_links[:, :, None] + log_topics[:, None, :], axis=0)
 
@@ -66,15 +75,15 @@ def block(
             for name in ("layer_mass", "layer_rate", "link_rate")
         )
         log_mean = (log_mass - np.log(width))[:, None]
-        log_popularity = blocks.log_gamma("popularity", log_mean, (n_upper, width)) - log_rate[:, None]
-        log_topics = [log_softmax(blocks.log_gamma("top", log_eta, (width, n_words)))]
+        log_popularity = above("popularity", log_mean, (n_upper, width)) - log_rate[:, None]
+        log_topics = [log_softmax(above("top", log_eta, (width, n_words)))]
         if n_upper > 1:
-            between = blocks.log_gamma("links_between", log_popularity[1][:, None], (width, width))
+            between = above("links_between", log_popularity[1][:, None], (width, width))
             between = between - log_link_rate[1]
             shape = shapes(between, log_topics[0])
-            log_topics.insert(0, log_softmax(blocks.log_gamma("middle", shape, (width, n_words))))
+            log_topics.insert(0, log_softmax(above("middle", shape, (width, n_words))))
             numpyro.deterministic("log_upper_links", between[None])
-        links = blocks.log_gamma("links", log_popularity[0][:, None], (width, n_topics)) - log_link_rate[0]
+        links = above("links", log_popularity[0][:, None], (width, n_topics)) - log_link_rate[0]
         numpyro.deterministic("log_popularity", log_popularity)
         numpyro.deterministic("log_links", links)
         numpyro.deterministic("log_upper_topics", jnp.stack(log_topics))

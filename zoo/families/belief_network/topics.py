@@ -72,15 +72,18 @@ class BeliefNetwork(TopicSide):
     stan_folder: ClassVar[str] = "topics/belief_network"
 
     # Before tests there is much mass, and rates are almost known: of what few tokens say little, errors show.
-    eta: Hyperparameter = setting(Gamma(1.0, 1.0), fixed=0.5, prior=Gamma(2.0, 3.0), benchmark=0.05)
+    # Before references all shapes are of order one, or else NUTS diverges.
+    eta: Hyperparameter = setting(
+        Gamma(1.0, 1.0), fixed=0.5, prior=Gamma(2.0, 3.0), reference=Gamma(16.0, 8.0), benchmark=0.05
+    )
     layer_mass: Hyperparameter = setting(
-        Gamma(0.01, 0.01), fixed=2.5, prior=Gamma(2.0, 0.1), reference=Gamma(9.0, 3.0), benchmark=2.0
+        Gamma(0.01, 0.01), fixed=2.5, prior=Gamma(2.0, 0.1), reference=Gamma(27.0, 3.0), benchmark=2.0
     )
     layer_rate: Hyperparameter = setting(
-        Gamma(1.0, 1.0), fixed=1.2, prior=Gamma(10.0, 7.0), reference=Gamma(8.0, 7.0), benchmark=1.0
+        Gamma(1.0, 1.0), fixed=1.2, prior=Gamma(10.0, 7.0), reference=Gamma(16.0, 16.0), benchmark=1.0
     )
     link_rate: Hyperparameter = setting(
-        Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(8.0, 5.0), reference=Gamma(8.0, 10.0), benchmark=0.1
+        Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(8.0, 5.0), reference=Gamma(16.0, 16.0), benchmark=0.1
     )
     layers: int = 3
     width: int = option(100, small=3)
