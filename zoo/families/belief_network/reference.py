@@ -14,8 +14,8 @@ MOST_LAYERS = 3
 UNIT = 0.002
 """Of the exponential variates of the layers above the first, see `blocks.log_gamma`.
 
-Were it one, NUTS would start at popularities of e^-3 and less, links of such shapes at e^-20, topics whose shapes
-are these links at weights of exp(-e^20); and from there a chain does not come back."""
+Were it one, NUTS would start at popularities of e^-3 and less, links of such shapes at e^-20, topics whose
+shapes are these links at weights of exp(-e^20); and from there a chain does not come back."""
 
 
 def parameters(n_layers: int) -> tuple[str, ...]:

@@ -1,14 +1,13 @@
 """Programs in NumPyro and Stan: where NUTS starts."""
 
+import bnpzoo
 import jax
 import numpy as np
 import pytest
-from numpyro.infer import init_to_uniform
-from numpyro.infer.util import initialize_model
-
-import bnpzoo
 from bnpzoo.diagnostics.laboratory.ladder import REFERENCE_DESIGNS
 from bnpzoo.zoo.inference.nuts import INIT_RADIUS
+from numpyro.infer import init_to_uniform
+from numpyro.infer.util import initialize_model
 
 
 def of_order_one():
