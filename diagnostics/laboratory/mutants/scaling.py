@@ -116,10 +116,10 @@ MUTANTS: tuple[Mutant, ...] = (
         (Whdsp,),
     ),
     _mutant(
-        "gamma-from-all-topics", "sticks",
+        "gamma-from-a-topic-more", "sticks",
         "n_seen = np.count_nonzero(customers)",
-        "n_seen = n_topics",
-        "gamma is drawn as if all represented topics had customers",
+        "n_seen = np.count_nonzero(customers) + 1",
+        "gamma is drawn as if one topic more had customers",
         n_topics=0,
     ),
     _mutant(
