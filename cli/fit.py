@@ -140,8 +140,6 @@ def fit(
     """
     from ..diagnostics.compare import compare, labelled
     from ..kernels.toolbox.threads import threads_a_sweep
-    from ..zoo.files import check_writable
-    from ..zoo.folders import checked_new
     from ..zoo.formats import is_text
     from ..zoo.inference import (
         ClusterError,
@@ -178,17 +176,10 @@ def fit(
         if backend != "kernel":
             raise ValueError(f"--grow: expected a kernel; backend {backend!r} takes no start")
         check_growth(model, corpus, parts)
-    if out_file is not None and out_file.suffix not in (".nc", ".zarr"):
-        raise ValueError(f"--out {out_file}: expected a name that ends in .nc or .zarr")
-    streamed = out_file if out_file is not None and out_file.suffix == ".zarr" else None
-    if streamed is not None:
-        checked_new(streamed)
-        if backend != "kernel" or until is not None or within is not None:
-            raise ValueError(
-                f"--out {out_file}: expected a kernel and a fixed number of draws; else write .nc"
-            )
-    elif out_file is not None:
-        check_writable(out_file, expected_size(corpus, chains, draws, keep))
+    streamed = None
+    if out_file is not None:
+        fixed = backend == "kernel" and until is None and within is None
+        streamed = _checked_folder(out_file, fixed, expected_size(corpus, chains, draws, keep))
     announce(model, corpus)
     _say_what_is_known(fits_to_start_from(start), corpus)
     # new documents are to be split as these were
@@ -229,11 +220,7 @@ def fit(
         if as_json:
             print_json({"model": model.card.id, "fit": out_file})
         return
-    left_out = tree.attrs.get("left_out", "")
-    if tree.attrs["interrupted"] or left_out:
-        when = "Interrupted" if tree.attrs["interrupted"] else "Time was up"
-        without = f"; left out, since they had fewer: chains {left_out}" if left_out else ""
-        say(f"{when} after {tree['posterior'].sizes['draw']} draws a chain{without}{how_on}", "yellow", err)
+    _say_if_stopped(tree, how_on)
     comparison = compare(labelled([tree]))
     held_out = None if test is None else _score(tree, test, seed)
     if as_json:
@@ -245,6 +232,35 @@ def fit(
             enough = max(draws, math.ceil(ESS_LIMIT / chains))
             more = "" if enough == draws else f" --draws {enough}"
             _say_what_is_next(tree, comparison, out_file, checkpoint, more, without)
+
+
+def _checked_folder(out_file: Path, fixed: bool, size: int) -> Path | None:
+    """Check `--out`, and return it if it is a folder that draws go to as they come.
+
+    `fixed` tells whether a kernel makes a number of draws that is known before; `size` is that of a file, in
+    bytes.
+    """
+    from ..zoo.files import check_writable
+    from ..zoo.folders import checked_new
+
+    if out_file.suffix == ".nc":
+        check_writable(out_file, size)
+        return None
+    if out_file.suffix != ".zarr":
+        raise ValueError(f"--out {out_file}: expected a name that ends in .nc or .zarr")
+    checked_new(out_file)
+    if not fixed:
+        raise ValueError(f"--out {out_file}: expected a kernel and a fixed number of draws; else write .nc")
+    return out_file
+
+
+def _say_if_stopped(tree: "DataTree", how_on: str) -> None:
+    """Say after how many draws a run was stopped, if it was, and how it goes on."""
+    left_out = tree.attrs.get("left_out", "")
+    if tree.attrs["interrupted"] or left_out:
+        when = "Interrupted" if tree.attrs["interrupted"] else "Time was up"
+        without = f"; left out, since they had fewer: chains {left_out}" if left_out else ""
+        say(f"{when} after {tree['posterior'].sizes['draw']} draws a chain{without}{how_on}", "yellow", err)
 
 
 def _score(tree: "DataTree", test: "Corpus", seed: int) -> "HeldOut | None":
