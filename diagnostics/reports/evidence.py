@@ -143,8 +143,17 @@ def _rows(records: Sequence[Record], matrix: Sequence[Mapping[str, Any]]) -> lis
                     cells.append({"mark": "", "text": ""})
             killed = sum(row["killed"] for row in own)
             mutants = f"{killed}/{len(own)}" if own else ""
-            rows.append({"model": name, "variant": variant, "cells": cells, "mutants": mutants})
+            waiting = sum(map(_is_open, own))
+            rows.append(
+                {"model": name, "variant": variant, "cells": cells, "mutants": mutants, "waiting": waiting}
+            )
     return rows
+
+
+def _is_open(row: Mapping[str, Any]) -> bool:
+    """Whether a mutant is alive that has not met every rung yet."""
+    every_rung = BUDGETS["ci"].keys() - {"joint"}  # which does not apply to all
+    return not row["killed"] and not row["status"].keys() >= every_rung
 
 
 def _judged(record: Record, claims_to_be_exact: bool) -> dict[str, str]:
@@ -197,9 +206,8 @@ def _summary(mutants: Sequence[Record], before: Sequence[Mapping[str, Any]]) -> 
     if not rows:
         return f"None has a current verdict.{stale}" if stale else "None was run."
     dates = sorted(record.date[:10] for record in mutants)
-    every_rung = BUDGETS["ci"].keys() - {"joint"}  # which does not apply to all
     passing = [row for row in rows if not row["killed"]]
-    alive = [row for row in passing if row["status"].keys() >= every_rung]
+    alive = [row for row in passing if not _is_open(row)]
     told = f"{len(rows) - len(passing)} of {len(rows)} are killed on at least one rung"
     if len(passing) > len(alive):
         told += f", {len(passing) - len(alive)} have passed those that they have met, and not met all"
