@@ -83,7 +83,7 @@ class BeliefNetwork(TopicSide):
         Gamma(1.0, 1.0), fixed=1.2, prior=Gamma(10.0, 7.0), reference=Gamma(16.0, 16.0), benchmark=1.0
     )
     link_rate: Hyperparameter = setting(
-        Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(8.0, 5.0), reference=Gamma(16.0, 16.0), benchmark=0.1
+        Gamma(1.0, 1.0), fixed=0.9, prior=Gamma(8.0, 5.0), reference=Gamma(18.0, 16.0), benchmark=0.1
     )
     layers: int = 3
     width: int = option(100, small=3)
