@@ -1,4 +1,4 @@
-"""Programs in NumPyro and Stan: where NUTS starts."""
+"""Where NUTS starts in NumPyro; other tests show that the program in Stan has the same density."""
 
 import bnpzoo
 import jax
