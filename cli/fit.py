@@ -237,8 +237,8 @@ def fit(
 def _checked_folder(out_file: Path, fixed: bool, size: int) -> Path | None:
     """Check `--out`, and return it if it is a folder that draws go to as they come.
 
-    `fixed` tells whether a kernel makes a number of draws that is known before; `size` is that of a file, in
-    bytes.
+    `fixed` tells whether a kernel makes a number of draws that is known before; there should be room for
+    `size` bytes.
     """
     from ..zoo.files import check_writable
     from ..zoo.folders import checked_new
@@ -248,7 +248,7 @@ def _checked_folder(out_file: Path, fixed: bool, size: int) -> Path | None:
         return None
     if out_file.suffix != ".zarr":
         raise ValueError(f"--out {out_file}: expected a name that ends in .nc or .zarr")
-    checked_new(out_file)
+    checked_new(out_file, size)
     if not fixed:
         raise ValueError(f"--out {out_file}: expected a kernel and a fixed number of draws; else write .nc")
     return out_file

@@ -15,7 +15,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-_TEMPORARY = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<process>\d{1,9})-[0-9a-f]{8}(\.[^.]*)?", re.DOTALL)
+WRITER = r"(?P<host>[0-9a-f]{8})-(?P<process>\d{1,9})-[0-9a-f]{8}"
+"""Pattern of `writer`, for names of files and folders that are being written."""
+
+_TEMPORARY = re.compile(rf"\..*\.{WRITER}(\.[^.]*)?", re.DOTALL)
 _HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 
 
@@ -77,7 +80,12 @@ def check_writable(path: str | PathLike[str], size: int = 0) -> None:
         probe.unlink()
     except OSError as error:
         raise OSError(f"{path}: cannot be written: {error.strerror}") from None
-    free = shutil.disk_usage(target.parent).free
+    require_room(path, target.parent, size)
+
+
+def require_room(path: str | PathLike[str], folder: Path, size: int) -> None:
+    """Raise OSError unless the disk of `folder`, in which `path` will be, has room for `size` bytes."""
+    free = shutil.disk_usage(folder).free
     if free < size:
         raise OSError(f"{path}: expected room for about {size:,} bytes, found {free:,}")
 
@@ -108,7 +116,12 @@ def _prefix(path: Path) -> str:
 
 def _temporary(path: Path) -> Path:
     """Name beside `path` that tells which process is writing."""
-    return path.with_name(f"{_prefix(path)}{_HOST}-{os.getpid()}-{secrets.token_hex(4)}{path.suffix}")
+    return path.with_name(f"{_prefix(path)}{writer()}{path.suffix}")
+
+
+def writer() -> str:
+    """Name of this process among all hosts, another one at each call."""
+    return f"{_HOST}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def remove_leftovers(folder: Path, path: Path | None = None) -> None:
@@ -117,8 +130,13 @@ def remove_leftovers(folder: Path, path: Path | None = None) -> None:
         match = _TEMPORARY.fullmatch(leftover.name)
         if match is None or (path is not None and not leftover.name.startswith(_prefix(path))):
             continue
-        if match["host"] == _HOST and not _runs(int(match["process"])):
+        if is_gone(match):
             leftover.unlink(missing_ok=True)
+
+
+def is_gone(name: re.Match[str]) -> bool:
+    """Whether a name, which matched `WRITER`, is of a process of this host that is no more."""
+    return name["host"] == _HOST and not _runs(int(name["process"]))
 
 
 def _runs(process: int) -> bool:

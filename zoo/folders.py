@@ -4,15 +4,14 @@ import os
 import re
 import secrets
 import shutil
-import socket
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
-_UNFINISHED = re.compile(r"\.(?P<name>.*)\.unfinished-(?P<host>[0-9a-f]{8})-(?P<process>\d{1,9})-[0-9a-f]{8}")
-_HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
+from .files import WRITER, is_gone, require_room, writer
+
+_UNFINISHED = re.compile(rf"\.(?P<name>.*)\.unfinished-{WRITER}")
 
 
 @contextmanager
@@ -30,7 +29,7 @@ def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
     """
     target = checked_new(path)
     _remove_leftovers(target)
-    temporary = target.with_name(f".{target.name}.unfinished-{_HOST}-{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = target.with_name(f".{target.name}.unfinished-{writer()}")
     temporary.mkdir()
     try:
         yield temporary
@@ -48,13 +47,19 @@ def _move(temporary: Path, target: Path) -> None:
     temporary.rename(target)
 
 
-def checked_new(path: str | PathLike[str]) -> Path:
+def checked_new(path: str | PathLike[str], size: int = 0) -> Path:
     """Return where a new folder can be made.
+
+    Parameters
+    ----------
+    path : path
+    size : int
+        Bytes that there should be room for.
 
     Raises
     ------
     OSError
-        As `new_folder` does.
+        As `new_folder` does, or there is too little room.
     """
     if not os.fspath(path):
         raise FileNotFoundError("expected the name of a folder, found an empty one")
@@ -63,6 +68,7 @@ def checked_new(path: str | PathLike[str]) -> Path:
         raise FileExistsError(f"{path}: expected the name of a new folder, found something there")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{path}: expected the folder {target.parent} to exist")
+    require_room(path, target.parent, size)
     return target
 
 
@@ -70,15 +76,5 @@ def _remove_leftovers(target: Path) -> None:
     """Remove what processes of this host, which are no more, have left of `target`."""
     for leftover in target.parent.iterdir():
         match = _UNFINISHED.fullmatch(leftover.name)
-        if match and match["name"] == target.name and match["host"] == _HOST and not _runs(match["process"]):
+        if match and match["name"] == target.name and is_gone(match):
             shutil.rmtree(leftover, ignore_errors=True)
-
-
-def _runs(process: str) -> bool:
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

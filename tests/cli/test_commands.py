@@ -251,6 +251,13 @@ def test_room_is_wanted_for_all_draws_that_are_kept_whole(run, corpus_file, tmp_
     assert asked == [(2, 3, 3)]
 
 
+def test_a_folder_of_draws_without_room_is_refused(run, corpus_file, tmp_path, monkeypatch):
+    monkeypatch.setattr("bnpzoo.zoo.inference.expected_size", lambda *given: 2**80)
+    refused = run("fit", "hdp", corpus_file, "--out", tmp_path / "fit.zarr")
+    assert refused.exit_code == 2
+    assert "fit.zarr: expected room for about" in " ".join(refused.stderr.split())
+
+
 @as_plain_python
 def test_resuming_where_there_is_nothing_is_told(run, corpus_file, tmp_path):
     quick = ("--tune", 1, "--draws", 2, "--chains", 1, "--checkpoint", tmp_path / "place", "--resume")

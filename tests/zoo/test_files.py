@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from bnpzoo.zoo.files import check_writable, claim, read_object, remove_leftovers, replace_on_success
+from bnpzoo.zoo.folders import checked_new
 
 
 def test_replaces_when_all_is_written(tmp_path):
@@ -128,12 +129,13 @@ def test_what_cannot_be_written_is_found_beforehand(tmp_path, monkeypatch, name,
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "loop"}
 
 
-def test_room_is_asked_for_beforehand(tmp_path, monkeypatch):
+@pytest.mark.parametrize("check", [check_writable, checked_new])
+def test_room_is_asked_for_beforehand(tmp_path, monkeypatch, check):
     usage = namedtuple("usage", "free")
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage(1000))
-    check_writable(tmp_path / "a.nc", 1000)
-    with pytest.raises(OSError, match=r"a\.nc: expected room for about 1,001 bytes, found 1,000"):
-        check_writable(tmp_path / "a.nc", 1001)
+    check(tmp_path / "a", 1000)
+    with pytest.raises(OSError, match="a: expected room for about 1,001 bytes, found 1,000"):
+        check(tmp_path / "a", 1001)
 
 
 @pytest.mark.parametrize("text", ["null", "[]", "3", "{", "", "[" * 100_000])

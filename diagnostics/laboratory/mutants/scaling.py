@@ -144,10 +144,10 @@ MUTANTS: tuple[Mutant, ...] = (
         **FIXED,
     ),
     _mutant(
-        "shape-given-no-rate", "law",
+        "shape-without-rate-of-rates", "law",
         "return out + math.lgamma(shape) - shape * math.log(target.rate_prior[1] + target.inverse)",
-        "return out - shape * math.log(target.rate_prior[1] + target.inverse)",
-        "the shape of w is drawn as if its rate had no normalising constant",
+        "return out + math.lgamma(shape) - shape * math.log(target.inverse)",
+        "the shape of w is drawn as if the prior of its rate had no rate",
         (Hdsp,),
     ),
     _mutant(

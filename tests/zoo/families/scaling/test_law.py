@@ -98,7 +98,7 @@ def test_draws_have_the_posterior_of_the_parameters(case):
 
 
 MISTAKES = {
-    "scaling-shape-given-no-rate": "shape and rate",
+    "scaling-shape-without-rate-of-rates": "shape and rate",
     "scaling-shape-without-jacobian": "shape",
     "scaling-rate-without-shape": "rate",
     "scaling-variance-of-one-square": "variance",
