@@ -145,6 +145,20 @@ def test_texts(tmp_path_factory, texts, kind, options, block):
     assert (folder / "a.arrays").exists() == (len(expected) == 64)
 
 
+def test_columns_keep_their_order(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("weight,text,age,words,\n1,cat dog,2,3,4\n")
+    convert_corpus(path, tmp_path / "a.arrays", options=TextOptions(min_df=1))
+    assert [*read_corpus(tmp_path / "a.arrays").covariates] == ["weight", "age", "words", ""]
+
+
+def test_folders_with_covariates_under_their_own_names(tmp_path):
+    write_corpus(Corpus([0], [0, 1]), tmp_path / "a.arrays")
+    for name in ("", "a%2Fb", "size"):
+        np.save(tmp_path / "a.arrays" / f"{name}.npy", [1])
+    assert {*read_corpus(tmp_path / "a.arrays").covariates} == {"", "a/b", "size"}
+
+
 def test_what_was_dropped_is_told(tmp_path):
     path = write_texts(tmp_path, "csv", [(0, "the cat and the dog"), (1, "a dog; a cat; a dog")])
     dropped = convert_corpus(path, tmp_path / "a.arrays", options=TextOptions())

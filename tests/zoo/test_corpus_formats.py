@@ -126,13 +126,30 @@ def test_ragged_ids_listed_twice_count_once(tmp_path):
     assert read_corpus(tmp_path / "a.npz").covariates["author"].toarray().tolist() == [[0, 1, 0, 0, 1]]
 
 
-def test_names_that_the_archive_uses_itself_are_refused(tmp_path):
-    for name in ("words", "vocab", "group_names"):
-        corpus = Corpus([0], [0, 1], covariates={name: [1]})
-        with pytest.raises(CorpusError, match="covariates: expected names that differ"):
-            write_corpus(corpus, tmp_path / "a.npz")
-    write_corpus(Corpus([0], [0, 1], covariates={"file": [1], "user_ids": [2]}), tmp_path / "a.npz")
-    assert read_corpus(tmp_path / "a.npz").covariates.keys() == {"file", "user_ids"}
+AWKWARD = ("words", "vocab", "group_names", "covariates", "covariate_0", "", "a/b", "x", "x_names", "क" * 99)
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.arrays"])
+def test_covariates_may_have_any_name_and_keep_their_order(tmp_path, name):
+    author = sparse.csr_array([[True, False]])
+    covariates = {"weight": [1.5], "author": author, "age": [2], **{key: [3] for key in AWKWARD}}
+    corpus = Corpus([0], [0, 1], covariates=covariates, covariate_names={"age": ["a", "b", "c"]})
+    write_corpus(corpus, tmp_path / name)
+    found = read_corpus(tmp_path / name)
+    assert [*found.covariates] == [*covariates]
+    assert found.covariate_names.keys() == {"author", "age"}
+    assert found.digest() == corpus.digest()
+
+
+def test_archives_with_covariates_under_their_own_names(tmp_path):
+    arrays = {"size": [1], "size_names": ["s", "m"], "covariates": ["x"], "by_ptr": [0, 1], "by_ids": [1]}
+    found = read_corpus(archive(tmp_path, **arrays))
+    assert {name: values.shape for name, values in found.covariates.items()} == {
+        "by": (1, 2),
+        "size": (1,),
+        "covariates": (1,),
+    }
+    assert found.covariate_names["size"].tolist() == ["s", "m"]
 
 
 def archive(tmp_path, **arrays):
@@ -152,6 +169,8 @@ def archive(tmp_path, **arrays):
         ({"in_order": [True, False]}, "a.npz: in_order: expected True or False"),
         ({"stray": [1, 2, 3]}, r"a.npz: covariates\['stray'\]: expected 1 rows"),
         ({"stray_names": ["a", "b"]}, r"a.npz: covariates\['stray_names'\]: expected 1 rows"),
+        ({"covariates": ["x", "x"], "covariate_0": [1]}, "a.npz: covariates: expected different names"),
+        ({"covariates": ["x", "y"], "covariate_0": [1]}, r"\['y'\]: .* covariate_1; it is missing"),
         ({"author_ptr": [0, 2], "author_ids": [1]}, "a.npz: author_ptr: expected to run from 0"),
         ({"author_ptr": [0, 1], "author_ids": [-1]}, r"a.npz: author_ids\[0\]: expected an id in 0"),
         ({"author_ptr": [0, 1], "author_ids": [1], "author_names": ["x"]}, "an id in 0..0, found 1"),

@@ -1,14 +1,17 @@
 """``.npz`` archives without pickles: all of a corpus, or a scipy sparse matrix of counts.
 
 The archive holds ``words``, ``doc_ptr`` and ``vocab``; where there are any ``group``, ``group_names``,
-``segment_ptr``; ``in_order``; and each covariate under its own name, with ``<name>_names``. A sparse
-covariate, such as the authors of each document, is held as ``<name>_ptr`` (D + 1,) and ``<name>_ids``.
+``segment_ptr``; ``in_order``. The names of the covariates are ``covariates``, in their order; covariate i is
+``covariate_<i>``, and the names of its values are ``covariate_<i>_names``. A sparse covariate, such as the
+authors of each document, is held as ``covariate_<i>_ptr`` (D + 1,) and ``covariate_<i>_ids``. Archives
+without ``covariates``, such as `numpy.savez` makes by hand, have each covariate under its own name instead.
 Associations are held as ``associations_row_ptr``, ``associations_column`` and ``associations_weight``.
 """
 
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from scipy import sparse
 
 from ..corpus import Corpus, CorpusError
 from ..corpus.associations import Associations
-from ..corpus.fields import Covariate, as_integers, check_positions, indicators_of
+from ..corpus.fields import Covariate, as_integers, as_text, check_positions, indicators_of
 from ..files import replace_on_success
 from .bow import from_counts
 from .plain import located, read_vocabulary
@@ -124,17 +127,43 @@ def fields_of(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     others = {name: array for name, array in arrays.items() if name not in REQUIRED + OPTIONAL}
     if "associations_weight" in others:
         fields["associations"] = _associations(others, arrays["vocab"].size)
+    return fields | _covariates(others)
+
+
+def _covariates(others: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Covariates and their names, as fields of the corpus, of the arrays that belong to nothing else."""
+    covariates: dict[str, Covariate] = {}
+    names: dict[str, np.ndarray] = {}
+    for name, stem in _stems(others).items():
+        if f"{stem}_names" in others:
+            names[name] = others[f"{stem}_names"]
+        if stem in others:
+            covariates[name] = others[stem]
+        elif f"{stem}_ptr" in others and f"{stem}_ids" in others:
+            pointers, ids = others[f"{stem}_ptr"], others[f"{stem}_ids"]
+            covariates[name] = indicators_of(name, pointers, ids, names.get(name))
+        else:
+            raise CorpusError(f"covariates[{name!r}]: expected array {stem}; it is missing")
+    return {"covariates": covariates, "covariate_names": names}
+
+
+def _stems(others: dict[str, np.ndarray]) -> dict[str, str]:
+    """Name of each covariate, and how the names of its arrays begin."""
+    if "covariates" in others and not {"covariate_0", "covariate_0_ptr"}.isdisjoint(others):
+        names = as_text("covariates", others["covariates"]).tolist()
+        if len(set(names)) < len(names):
+            raise CorpusError(f"covariates: expected different names, found {', '.join(names)}")
+        return {name: f"covariate_{i}" for i, name in enumerate(names)}
     ragged = [name.removesuffix("_ptr") for name in others if name.endswith("_ptr")]
     ragged = [name for name in ragged if f"{name}_ids" in others]
-    covariates: dict[str, Covariate] = {}
-    for name in ragged:
-        ids, pointers = others.pop(f"{name}_ids"), others.pop(f"{name}_ptr")
-        covariates[name] = indicators_of(name, pointers, ids, others.get(f"{name}_names"))
-    covariates |= others
-    names = {
-        name: covariates.pop(f"{name}_names") for name in list(covariates) if f"{name}_names" in covariates
-    }
-    return fields | {"covariates": covariates, "covariate_names": names}
+    parts = {f"{name}_{part}" for name in ragged for part in ("ptr", "ids")}
+    stems = dict.fromkeys([*ragged, *(name for name in others if name not in parts)])
+    return {name: name for name in stems if not _are_names(name, stems)}
+
+
+def _are_names(name: str, stems: Collection[str]) -> bool:
+    """Whether an array holds the names of the values of another one."""
+    return name.endswith("_names") and name.removesuffix("_names") in stems
 
 
 def _associations(others: dict[str, np.ndarray], n_words: int) -> Associations:
@@ -148,13 +177,7 @@ def _associations(others: dict[str, np.ndarray], n_words: int) -> Associations:
 
 
 def arrays_of(corpus: Corpus) -> dict[str, np.ndarray]:
-    """Arrays that hold a corpus, by the names that they have in files.
-
-    Raises
-    ------
-    CorpusError
-        A covariate has the name of another array.
-    """
+    """Arrays that hold a corpus, by the names that they have in files."""
     arrays: dict[str, np.ndarray] = {
         "words": corpus.words,
         "doc_ptr": corpus.doc_ptr,
@@ -165,15 +188,15 @@ def arrays_of(corpus: Corpus) -> dict[str, np.ndarray]:
     }
     if corpus.associations is not None:
         arrays |= {f"associations_{name}": getattr(corpus.associations, name) for name in ASSOCIATIONS}
-    for name, values in corpus.covariates.items():
+    if corpus.covariates:
+        arrays["covariates"] = np.array([*corpus.covariates], dtype=str)
+    for i, (name, values) in enumerate(corpus.covariates.items()):
+        stem = f"covariate_{i}"
         if isinstance(values, np.ndarray):
-            arrays[name] = values
+            arrays[stem] = values
         else:
-            arrays[f"{name}_ptr"] = values.indptr.astype(np.int64)
-            arrays[f"{name}_ids"] = values.indices.astype(np.int32)
-    arrays |= {f"{name}_names": names for name, names in corpus.covariate_names.items()}
-    if fields_of(arrays)["covariates"].keys() != corpus.covariates.keys():
-        raise CorpusError(
-            f"covariates: expected names that differ from the archive's own ({', '.join(arrays)})"
-        )
+            arrays[f"{stem}_ptr"] = values.indptr.astype(np.int64)
+            arrays[f"{stem}_ids"] = values.indices.astype(np.int32)
+        if name in corpus.covariate_names:
+            arrays[f"{stem}_names"] = corpus.covariate_names[name]
     return arrays

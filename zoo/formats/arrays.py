@@ -1,13 +1,13 @@
 """A folder of arrays, one a file, of which a corpus maps the long ones into memory: ``words.npy`` and so on.
 
-Its arrays have the names that they have in an archive of `archive`, with ``%`` codes for what cannot stand
-in the name of a file. Plain ``.npy`` files need no library beside NumPy, and any program can map them; Zarr
-would add packages for chunks and compression, which cannot be mapped.
+Its arrays have the names that they have in an archive of `archive`. Plain ``.npy`` files need no library
+beside NumPy, and any program can map them; Zarr would add packages for chunks and compression, which cannot
+be mapped.
 """
 
 import os
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -22,7 +22,7 @@ MAPPED = ("words", "doc_ptr", "segment_ptr")
 
 def file_of(folder: Path, name: str) -> Path:
     """File of an array."""
-    return folder / f"{quote(name, safe=' ')}.npy"
+    return folder / f"{name}.npy"
 
 
 def is_folder_of_arrays(path: Path) -> bool:
@@ -34,7 +34,7 @@ def read_arrays(path: Path) -> Corpus:
     """Read a corpus whose words and pointers are memory maps."""
     arrays = {}
     for file in sorted(path.glob("*.npy")):
-        name = unquote(file.stem)
+        name = unquote(file.name.removesuffix(".npy"))  # a covariate's own name may have % codes
         try:
             arrays[name] = _mapped(file) if name in MAPPED else np.load(file, allow_pickle=False)
         except DAMAGE as error:
