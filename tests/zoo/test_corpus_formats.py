@@ -18,6 +18,7 @@ from bnpzoo.zoo.formats import (
     write_corpus,
 )
 from bnpzoo.zoo.formats.archive import read_npz
+from bnpzoo.zoo.formats.plain import vocabulary_path
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -99,6 +100,22 @@ def test_compressed_and_windows_text(tmp_path, name):
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data)[:-9])
     with pytest.raises(CorpusError, match="whole gzip"):
         read_corpus(tmp_path / f"{name}.gz")
+
+
+@pytest.mark.parametrize(
+    ("name", "vocabulary"),
+    [("docword.a.txt.gz", "vocab.a.txt.gz"), ("a.ldac", "a.ldac.vocab.gz"), ("a.ldac.gz", "vocab.txt.gz")],
+)
+def test_compressed_vocabulary(tmp_path, name, vocabulary):
+    corpus = random_corpus(1)
+    plainly = tmp_path / name.removesuffix(".gz")
+    write_corpus(corpus, plainly)
+    if name.endswith(".gz"):
+        (tmp_path / name).write_bytes(gzip.compress(plainly.read_bytes()))
+    words = vocabulary_path(plainly)
+    (tmp_path / vocabulary).write_bytes(gzip.compress(words.read_bytes()))
+    words.unlink()
+    assert_same_bag(corpus, read_corpus(tmp_path / name))
 
 
 def test_gensim_reads_what_we_write_and_we_read_what_it_writes(tmp_path):

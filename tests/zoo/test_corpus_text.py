@@ -1,5 +1,6 @@
 """Corpora from plain text."""
 
+import gzip
 import json
 from dataclasses import replace
 
@@ -82,6 +83,17 @@ def test_folder(tmp_path):
     assert decode(corpus) == [[], ["dog", "bites", "man"]]
     assert corpus.covariates["file"].tolist() == ["a.txt", "b.txt"]
     assert corpus.group is None
+
+
+def test_folder_with_compressed_texts(tmp_path):
+    (tmp_path / "b.txt").write_text("man bites", encoding="utf-8")
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"dog"))
+    corpus = read_corpus(tmp_path)
+    assert decode(corpus) == [["dog"], ["man", "bites"]]
+    assert corpus.covariates["file"].tolist() == ["a.txt.gz", "b.txt"]
+    (tmp_path / "a.txt").write_text("dog", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"expected a\.txt or a\.txt\.gz, found both"):
+        read_corpus(tmp_path)
 
 
 def test_folder_of_groups(tmp_path):

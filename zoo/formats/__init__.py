@@ -13,7 +13,8 @@ format                files                                                     
 ====================  ===========================================================  =====  =====
 
 Only ``npz`` and ``arrays`` hold all of a corpus. LDA-C and UCI hold words, counts and vocabulary: reading
-order, groups, segments and covariates are lost. Text files may be compressed (``*.gz``) for reading.
+order, groups, segments and covariates are lost. Text files and vocabularies may be compressed (``*.gz``) for
+reading.
 """
 
 from collections.abc import Callable

@@ -121,11 +121,12 @@ def read_vocabulary(path: Path) -> np.ndarray | None:
     """Read the vocabulary that belongs to a file of counts, or None where it has none.
 
     It is ``vocab.X`` for a file ``docword.X``; else the file's name with ``.vocab`` after it or in place of
-    its suffix, or ``vocab.txt`` in the same folder.
+    its suffix, or ``vocab.txt`` in the same folder; each perhaps compressed, with ``.gz`` after it.
     """
     plain = path.with_name(path.name.removesuffix(".gz"))
     candidates = [vocabulary_path(plain), plain.with_suffix(".vocab"), plain.with_name("vocab.txt")]
-    found = next((candidate for candidate in candidates if candidate.is_file()), None)
+    files = [file for name in candidates for file in (name, name.with_name(f"{name.name}.gz"))]
+    found = next((file for file in files if file.is_file()), None)
     if found is None:
         return None
     with located(found):

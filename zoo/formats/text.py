@@ -140,7 +140,7 @@ class Reading:
 
 
 def read_folder(path: Path, options: TextOptions) -> Documents:
-    """Read a folder of ``*.txt``, each a document, in the order of their names.
+    """Read a folder of ``*.txt``, perhaps compressed, each a document, in the order of their names.
 
     Where the files lie in sub-folders, the first sub-folder is the document's group. The covariate ``file``
     holds each document's path within the folder. Where sentences are statements, files are ``*.py``, and
@@ -148,9 +148,12 @@ def read_folder(path: Path, options: TextOptions) -> Documents:
     """
     is_source = options.sentences == "statements"
     pattern = "*.py" if is_source else "*.txt"
-    inner = sorted(file.relative_to(path) for file in path.rglob(pattern) if file.is_file())
+    files = [*path.rglob(pattern), *path.rglob(f"{pattern}.gz")]
+    inner = sorted(file.relative_to(path) for file in files if file.is_file())
     if not inner:
         raise CorpusError(f"expected files {pattern}, found none")
+    for name in {name.with_name(f"{name.name}.gz") for name in inner}.intersection(inner):
+        raise CorpusError(f"expected {name.with_suffix('')} or {name}, found both")
     depths = {len(name.parts) > 1 for name in inner}
     if len(depths) > 1 and not is_source:
         raise CorpusError("expected all *.txt in sub-folders, one a group, or none; found both")
