@@ -29,7 +29,7 @@ def compare(
     chains are too short to tell.
     """
     from ..diagnostics.compare import compare as compare_fits
-    from ..diagnostics.compare import refuse_copies
+    from ..diagnostics.copies import refuse_copies
 
     trees = read_fits(fits)
     refuse_copies(trees)

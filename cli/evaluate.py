@@ -48,20 +48,14 @@ def evaluate(
 
     Document completion predicts half of each document from its other half; left to right and empirical
     likelihood estimate the probability of whole documents, the latter also where a document has some topics
-    only. Words that the fit has not seen are left out, and counted. Perplexity: lower is better; coherence:
-    higher is better, and nan for a topic of fewer words than it looks at.
+    only, but without labels. Words that the fit has not seen are left out, and counted. Perplexity: lower is
+    better; coherence: higher is better, and nan for a topic of fewer words than it looks at.
     """
     import numpy as np
 
     from ..diagnostics.coherence import npmi, umass
-    from ..diagnostics.heldout import (
-        document_completion,
-        left_to_right,
-        posterior_predictives,
-        posterior_topics,
-    )
-    from ..diagnostics.heldout.empirical_likelihood import empirical_likelihood
     from ..diagnostics.heldout.stacking import stack_chains
+    from ..diagnostics.heldout.usual import all_scores
     from ..diagnostics.topics import topics_of
     from ..zoo.inference import corpus_of, load
 
@@ -72,13 +66,7 @@ def evaluate(
         _, whole = whole.split(split)
     test, known = known_part(whole, training, corpus_file, coverage)
     with err.status("scoring documents"):
-        scores = [empirical_likelihood(posterior_topics(tree, test), test, seed=seed)]
-        if next(posterior_topics(tree, test)).inclusion is None:
-            methods = (document_completion, left_to_right)
-            scores = [
-                *(method(posterior_predictives(tree, test), test, seed=seed) for method in methods),
-                *scores,
-            ]
+        scores = all_scores(tree, test, seed=seed)
         stacked = stack_chains(tree, test, seed=seed) if chains else None
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])

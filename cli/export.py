@@ -63,6 +63,8 @@ def export(
         else:
             _json(tree, to, out_file)
     say(f"Wrote {out_file}", console=err)
+    if to is Form.GROUND_TRUTH:
+        _say_if_not_true(tree)
 
 
 def _posteriordb(tree: "DataTree", folder: Path, name: str, truncation: int | None) -> None:
@@ -77,6 +79,15 @@ def _posteriordb(tree: "DataTree", folder: Path, name: str, truncation: int | No
             "yellow",
             err,
         )
+
+
+def _say_if_not_true(tree: "DataTree") -> None:
+    """Say that means are no ground truth where the chains have not met, or are too short to tell."""
+    from ..diagnostics.compare import compare, labelled
+
+    found = compare(labelled([tree]))
+    if found.verdict != "agree":
+        say(f"This is no ground truth yet. {found.headline()}", "yellow", err)
 
 
 def _gensim(tree: "DataTree", path: Path) -> None:

@@ -60,7 +60,7 @@ def predict(
     predict a response from the words, by a fit of a model of responses, slda, shdp or medlda; there --prior
     and --particles play no part.
     """
-    from ..diagnostics.heldout.labels import predict_labels
+    from ..diagnostics.heldout.labels import NO_VALUE, OTHER_VALUE, predict_labels
     from ..diagnostics.heldout.responses import PredictedNumbers, predict_response
     from ..diagnostics.topics.documents import document_names
     from ..zoo.families.responses.family import RespondingFamily
@@ -100,8 +100,7 @@ def predict(
         from pandas import DataFrame
 
         write_csv(DataFrame(rows), csv)
-    n_known = int((found.truth >= 0).sum())
-    hit = int((found.predicted == found.truth).sum())
+    n_known, hit = int((found.truth != NO_VALUE).sum()), int(found.hit.sum())
     if as_json:
         print_json(
             {
@@ -110,6 +109,7 @@ def predict(
                 "draws": found.n_draws,
                 "known": n_known,
                 "hit": hit,
+                "unknown_to_the_fit": int((found.truth == OTHER_VALUE).sum()),
                 "confusion": found.confusion.tolist(),
                 "documents": rows,
             }
@@ -128,7 +128,9 @@ def predict(
             [label, *found.values],
             [(value, *map(int, row)) for value, row in zip(found.values, found.confusion, strict=True)],
         )
-        say(f"{hit:,} of {n_known:,} are predicted as they are ({hit / n_known:.1%}).")
+        n_other = int((found.truth == OTHER_VALUE).sum())
+        others = f" {n_other:,} have a value that the fit does not know." if n_other else ""
+        say(f"{hit:,} of {n_known:,} are predicted as they are ({hit / n_known:.1%}).{others}")
 
 
 def _rows(found: "PredictedLabels", names: Sequence[Any]) -> list[dict[str, Any]]:
@@ -138,11 +140,18 @@ def _rows(found: "PredictedLabels", names: Sequence[Any]) -> list[dict[str, Any]
             "document": names[d],
             "predicted": found.values[best],
             "probability": float(found.probability[d, best]),
-            "known": found.values[found.truth[d]] if found.truth[d] >= 0 else "",
+            "known": _known(found, d),
         }
         | {f"P({value})": float(p) for value, p in zip(found.values, found.probability[d], strict=True)}
         for d, best in enumerate(found.predicted)
     ]
+
+
+def _known(found: "PredictedLabels", d: int) -> str:
+    from ..diagnostics.heldout.labels import OTHER_VALUE
+
+    place = int(found.truth[d])
+    return found.values[place] if place >= 0 else "(not in the fit)" if place == OTHER_VALUE else ""
 
 
 def _show_numbers(
@@ -176,10 +185,9 @@ def _show_numbers(
     if len(rows) > SHOWN:
         say(f"… and {len(rows) - SHOWN:,} more documents: --csv FILE has all of them")
     if n_known:
-        say(
-            f"{found.covered:.1%} of {n_known:,} known numbers are in their intervals; the means explain "
-            f"{found.r_squared:.1%} of their variance."
-        )
+        share = found.r_squared
+        explained = "" if isnan(share) else f"; the means explain {share:.1%} of their variance"
+        say(f"{found.covered:.1%} of {n_known:,} known numbers are in their intervals{explained}.")
 
 
 def _number(value: float) -> float | None:

@@ -40,7 +40,9 @@ class Row:
         that they took, warm-up included, summed over chains.
     difference : dict of (str, str) to float
         For each pair of fits, the second's mean less the first's in units of
-        ``sqrt(mcse_1² + mcse_2²)``; infinite for constants that differ.
+        ``sqrt(mcse_1² + mcse_2²)``; infinite for constants that differ. For a fit that never moves beside one
+        that does, the other's standard deviation and effective draws a draw count: what is rare may not have
+        come up in it.
     rhat : float
         Rank-normalised split R-hat (Vehtari et al. 2021) over the chains of all fits together; NaN for a
         constant.
@@ -298,7 +300,9 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
     mcse = {label: _mcse(x) for label, x in draws.items()}
     ess = {label: ess_of(x) for label, x in draws.items()}
     difference = {
-        (a, b): _ratio(mean[b] - mean[a], float(np.hypot(mcse[a], mcse[b])))
+        (a, b): _ratio(
+            mean[b] - mean[a], float(np.hypot(_error(draws[a], draws[b]), _error(draws[b], draws[a])))
+        )
         for a, b in itertools.combinations(draws, 2)
     }
     rhat = np.nan if constant or not finite else rhat_of(draws.values())
@@ -315,6 +319,18 @@ def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], thr
         verdict = "agree" if enough and not slow and rhat <= RHAT_LIMIT else "inconclusive"
     per_second = {label: _ratio(e, seconds[label]) for label, e in ess.items()}
     return Row(name, mean, mcse, ess, per_second, difference, rhat, verdict)
+
+
+def _error(x: np.ndarray, other: np.ndarray) -> float:
+    """Return the standard error of the mean of `x` beside another fit, which tells it where `x` never moves.
+
+    What is rare may not have come up in `x`: its error is then as if it had the other's standard deviation,
+    and as many effective draws a draw.
+    """
+    if np.ptp(x) > 0.0 or not np.ptp(other) > 0.0:
+        return _mcse(x)
+    effective = x.size * min(1.0, ess_of(other) / other.size)
+    return float(other.std(ddof=1) / np.sqrt(effective))
 
 
 def _mcse(x: np.ndarray) -> float:
@@ -372,31 +388,6 @@ def _check_same_probes(trees: Mapping[str, xr.DataTree]) -> None:
                     f"{label}: its test quantities look at other places of the corpus ({name}) than those of "
                     f"{first}; they were made by different versions of bnpzoo: fit one of them again"
                 )
-
-
-def refuse_copies(trees: Mapping[str, xr.DataTree]) -> None:
-    """Raise ValueError for fewer than two fits, or where one has another's draws: those cannot but agree.
-
-    A run of the same seed and more draws, or more chains, begins with the draws of the shorter one.
-    """
-    if len(trees) < 2:
-        raise ValueError(f"{', '.join(trees)}: expected two fits or more to compare, found one")
-    draws = {label: dict(elements(tree)) for label, tree in trees.items()}
-    for a, b in itertools.combinations(draws, 2):
-        common = [_beginnings(x, draws[b][name]) for name, x in draws[a].items() if name in draws[b]]
-        moves = any(np.ptp(x) > 0 for x, _ in common)
-        if moves and len(common) == len(draws[a]) and all(np.array_equal(x, y) for x, y in common):
-            same = all(x.shape == draws[b][name].shape for name, x in draws[a].items())
-            raise ValueError(
-                f"{b}: its draws {'are' if same else 'begin as'} those of {a}; expected fits of "
-                "different runs, which differ in --seed"
-            )
-
-
-def _beginnings(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First chains and draws of two fits, as many as both have."""
-    chains, draws = np.minimum(x.shape, y.shape)
-    return x[:chains, :draws], y[:chains, :draws]
 
 
 def _enumerated(names: tuple[str, ...]) -> str:

@@ -249,7 +249,7 @@ def sentence_by_sentence(tree: DataTree, test: Corpus, seed: int, samples: int) 
         return np.bincount(document, log_p, test.n_documents)
 
     log_p, n_draws = average_over_draws(estimate, posterior_topics(tree, test), test, seed)
-    return HeldOut("empirical likelihood", log_p, test.doc_lengths, n_draws)
+    return HeldOut.of_documents("empirical likelihood", log_p, test.doc_lengths, n_draws)
 
 
 def coherence(tree: DataTree, train: Corpus) -> dict[str, float]:

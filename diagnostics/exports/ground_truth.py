@@ -7,8 +7,11 @@ import numpy as np
 import xarray as xr
 
 from ..._version import __version__
-from ...zoo.inference.convergence import mcse
+from ...zoo.inference.convergence import ess, mcse, rhat
 from ..compare import elements
+
+LEAST_DRAWS = 4
+"""Of all chains, for which there are standard errors."""
 
 
 def ground_truth(fit: xr.DataTree) -> dict[str, Any]:
@@ -24,7 +27,8 @@ def ground_truth(fit: xr.DataTree) -> dict[str, Any]:
     dict
         In JSON's types. What the fit is of, and under ``sample_transformations`` for each quantity, which
         does not depend on how topics are numbered, the four numbers that a sample transformation of the
-        Inference Gym has [1]_.
+        Inference Gym has [1]_, with R-hat and the effective sample size. What cannot be told is None: errors
+        of fewer draws than four, R-hat and effective draws of what never moves.
 
     References
     ----------
@@ -42,11 +46,14 @@ def ground_truth(fit: xr.DataTree) -> dict[str, Any]:
     }
 
 
-def _moments(draws: np.ndarray) -> dict[str, float]:
-    moves = float(np.ptp(draws)) > 0.0
-    return {
+def _moments(draws: np.ndarray) -> dict[str, float | None]:
+    moves, tells = float(np.ptp(draws)) > 0.0, draws.size >= LEAST_DRAWS
+    found = {
         "ground_truth_mean": float(draws.mean()),
-        "ground_truth_mean_standard_error": mcse(draws),
+        "ground_truth_mean_standard_error": mcse(draws) if tells else np.nan,
         "ground_truth_standard_deviation": float(draws.std(ddof=1)) if moves else 0.0,
-        "ground_truth_standard_deviation_standard_error": mcse(draws, "sd"),
+        "ground_truth_standard_deviation_standard_error": mcse(draws, "sd") if tells else np.nan,
+        "r_hat": rhat([draws]) if moves and tells else np.nan,
+        "ess": ess(draws) if tells else np.nan,
     }
+    return {name: value if np.isfinite(value) else None for name, value in found.items()}

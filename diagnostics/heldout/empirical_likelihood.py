@@ -56,7 +56,7 @@ def empirical_likelihood(
         return log_probabilities(rng, frozen, test, samples)
 
     log_p, n_draws = average_over_draws(estimate, topics, test, seed)
-    return HeldOut("empirical likelihood", log_p, test.doc_lengths, n_draws)
+    return HeldOut.of_documents("empirical likelihood", log_p, test.doc_lengths, n_draws)
 
 
 def log_probabilities(

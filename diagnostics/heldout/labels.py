@@ -25,6 +25,9 @@ PRIORS = ("uniform", "empirical")
 
 TRUTH_VALUES = ("False", "True")
 
+NO_VALUE, OTHER_VALUE = -1, -2
+"""Of a document that has none, or several, and of one whose value no document of the fit has."""
+
 LABELLED = (ScalingFamily, LabelledFamily, DpMrm)
 """Models whose documents have labels that say something of their topics."""
 
@@ -42,7 +45,8 @@ class PredictedLabels:
     probability : float (D, C)
         Of the values, given the words.
     truth : int (D,)
-        Value that the document is known to have, -1 where that is none, or more than one.
+        Value that the document is known to have; `NO_VALUE` where that is none, or more than one, and
+        `OTHER_VALUE` where the fit does not know it.
     n_draws : int
         Posterior draws.
     """
@@ -57,6 +61,12 @@ class PredictedLabels:
     def predicted(self) -> np.ndarray:
         """Most probable value of each document, int (D,)."""
         return self.probability.argmax(axis=1)
+
+    @property
+    def hit(self) -> np.ndarray:
+        """Whether the value of each document is more probable than any other, bool (D,)."""
+        best = self.probability.max(axis=1, keepdims=True)
+        return (self.predicted == self.truth) & (np.sum(self.probability == best, axis=1) == 1)
 
     @property
     def confusion(self) -> np.ndarray:
@@ -121,7 +131,7 @@ def predict_labels(
     log_prior = np.zeros(len(values))
     if prior == "empirical":
         log_prior = _log_shares(_truth(columns, training, name, rows, model.label), len(values), name)
-    truth = np.full(documents.n_documents, -1)
+    truth = np.full(documents.n_documents, NO_VALUE)
     if name in documents.covariates or (name == "group" and documents.group is not None):
         truth = _truth(columns, documents, name, rows, model.label)
     rng, n_draws = np.random.default_rng(seed), 0
@@ -183,20 +193,33 @@ def _values(
 def _truth(
     columns: tuple[Column, ...], documents: Corpus, name: str, rows: np.ndarray, label: str
 ) -> np.ndarray:
-    """Value of each document; -1 where it has none of those of the fit, or several."""
+    """Value of each document, as in `PredictedLabels`."""
     own = tuple(j for j, column in enumerate(columns) if column.covariate == name)
     its_columns = tuple(columns[j] for j in own)
     given, is_known = documents.covariates.get(name), np.ones(documents.n_documents, bool)
     if isinstance(given, np.ndarray) and given.dtype.kind == "U":  # there may be gaps
         has_false = not rows[0].any() and not its_columns[0].is_number
         is_known = np.isin(given, TRUTH_VALUES) if has_false else given != ""
-    documents = documents.take(np.flatnonzero(is_known))
-    require_numbers(its_columns, documents, label)
-    matrix = label_matrix(its_columns, documents, label, documents.n_documents).toarray()
+    read = documents.take(np.flatnonzero(is_known))
+    require_numbers(its_columns, read, label)
+    matrix = label_matrix(its_columns, read, label, read.n_documents).toarray()
     is_value = np.all(np.abs(matrix[:, None] - rows[None, :, own]) < 1e-9, axis=2)
-    out = np.full(is_known.size, -1)
-    out[is_known] = np.where(is_value.any(axis=1), is_value.argmax(axis=1), -1)
+    out = np.where(tells_value(documents, name), OTHER_VALUE, NO_VALUE)
+    out[np.flatnonzero(is_known)[np.count_nonzero(matrix, axis=1) > 1]] = NO_VALUE
+    out[np.flatnonzero(is_known)[is_value.any(axis=1)]] = is_value[is_value.any(axis=1)].argmax(axis=1)
     return out
+
+
+def tells_value(documents: Corpus, name: str) -> np.ndarray:
+    """Whether each document has one value of a label, whether or not the fit knows it; bool (D,)."""
+    given = documents.covariates.get(name)
+    if given is None:  # the groups
+        return np.ones(documents.n_documents, bool)
+    if not isinstance(given, np.ndarray) or given.ndim != 1:  # a set may hold what the fit does not know
+        return np.zeros(documents.n_documents, bool)
+    names = documents.covariate_names.get(name)
+    values = given if names is None else names[given]
+    return values != "" if values.dtype.kind == "U" else ~np.isnan(values.astype(float))
 
 
 def _without(columns: tuple[Column, ...], documents: Corpus, name: str, label: str) -> sparse.csr_array:

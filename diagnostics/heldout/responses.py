@@ -11,7 +11,7 @@ from ...zoo.families.responses.family import RespondingFamily
 from ...zoo.families.responses.predictive import RespondingPredictive
 from ...zoo.families.responses.responses import is_known, response_matrix
 from ...zoo.inference import corpus_of, model_of
-from .labels import PredictedLabels
+from .labels import NO_VALUE, OTHER_VALUE, PredictedLabels, tells_value
 from .scores import posterior_predictives
 
 BURN_IN, SWEEPS = 20, 10
@@ -109,10 +109,11 @@ def predict_response(
             progress(len(found))
     if not found:
         raise ValueError("expected a fit that holds latents, found none (keep=0)")
-    truth = np.full(documents.n_documents, np.nan)
+    truth, tells = np.full(documents.n_documents, np.nan), np.zeros(documents.n_documents, bool)
     if is_known(responses[r], documents):
         own = (responses[r],)
         truth = response_matrix(own, documents, model.label, documents.n_documents)[:, 0]
+        tells = tells_value(documents, name)
     if responses[r].is_number:
         drawn = np.concatenate(found, axis=1)
         low, high = np.quantile(drawn, [0.5 - 0.5 * INTERVAL, 0.5 + 0.5 * INTERVAL], axis=1)
@@ -120,5 +121,6 @@ def predict_response(
     probability = np.mean(found, axis=0)
     with np.errstate(divide="ignore"):
         log_p = np.log(probability)
-    place = np.where(np.isnan(truth), -1, truth).astype(int)
+    unknown = np.where(tells, OTHER_VALUE, NO_VALUE)
+    place = np.where(np.isnan(truth), unknown, truth).astype(int)
     return PredictedLabels(responses[r].values, log_p, probability, place, len(found))

@@ -24,8 +24,11 @@ class HeldOut:
     ----------
     method : str
         ``"document completion"``, ``"left to right"`` or ``"empirical likelihood"``.
-    log_probability : float (D,)
-        Natural logarithm of each document's scored tokens.
+    log_p : float (P,)
+        Natural logarithm of the probability of each token or, where documents are scored as wholes, document:
+        what is averaged over posterior draws.
+    doc_of : int (P,)
+        Its document.
     n_scored : int (D,)
         Tokens scored in each document.
     n_draws : int
@@ -33,9 +36,20 @@ class HeldOut:
     """
 
     method: str
-    log_probability: np.ndarray
+    log_p: np.ndarray
+    doc_of: np.ndarray
     n_scored: np.ndarray
     n_draws: int
+
+    @classmethod
+    def of_documents(cls, method: str, log_p: np.ndarray, n_scored: np.ndarray, n_draws: int) -> "HeldOut":
+        """Score of documents as wholes, `log_p` (D,)."""
+        return cls(method, log_p, np.arange(log_p.size), n_scored, n_draws)
+
+    @property
+    def log_probability(self) -> np.ndarray:
+        """Natural logarithm of each document's scored tokens, float (D,)."""
+        return np.bincount(self.doc_of, weights=self.log_p, minlength=self.n_scored.size)
 
     @property
     def perplexity(self) -> float:
@@ -45,11 +59,12 @@ class HeldOut:
     @property
     def standard_error(self) -> float:
         """Standard error of `perplexity` over the choice of test documents (delta method); NaN for one."""
-        if np.count_nonzero(self.n_scored) < 2:
+        n_documents, n = np.count_nonzero(self.n_scored), self.n_scored.sum()
+        if n_documents < 2:
             return np.nan
-        n = self.n_scored.sum()
         residual = self.log_probability - self.n_scored * (self.log_probability.sum() / n)
-        return float(self.perplexity * np.sqrt(np.sum(residual**2)) / n)
+        variance = np.sum(residual**2) * n_documents / (n_documents - 1)  # the mean is of the same documents
+        return float(self.perplexity * np.sqrt(variance) / n)
 
 
 def posterior_predictives(tree: xr.DataTree, test: Corpus, chain: int | None = None) -> Iterator[Predictive]:
@@ -148,8 +163,7 @@ def document_completion(
         return draw.log_completion(observed, scored, rng, burn_in=burn_in, sweeps=sweeps)
 
     log_p, n_draws = average_over_draws(predict, draws, scored, seed)
-    by_document = np.bincount(scored.doc_of, weights=log_p, minlength=test.n_documents)
-    return HeldOut("document completion", by_document, scored.doc_lengths, n_draws)
+    return HeldOut("document completion", log_p, scored.doc_of, scored.doc_lengths, n_draws)
 
 
 def left_to_right(
@@ -183,7 +197,7 @@ def left_to_right(
         return draw.log_documents(test, rng, particles=particles)
 
     log_p, n_draws = average_over_draws(estimate, draws, test, seed)
-    return HeldOut("left to right", log_p, test.doc_lengths, n_draws)
+    return HeldOut.of_documents("left to right", log_p, test.doc_lengths, n_draws)
 
 
 def average_over_draws[P: Predictive](

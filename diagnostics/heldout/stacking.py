@@ -10,14 +10,18 @@ References
    blessing of multimodal posteriors. Journal of Machine Learning Research 23(79).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
+from scipy.optimize import minimize
 
 from ...zoo.corpus import Corpus
 from .scores import HeldOut
 from .usual import usual_score
+
+LEAST_WEIGHT = 1e-12
+"""So that what a single component has a probability for never has none."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,9 @@ class StackedChains:
 
 
 def stack_chains(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> StackedChains:
-    """Stack the chains of a fit by their `usual_score`.
+    """Stack the chains of a fit by their `usual_score`, of tokens or of documents, whichever that averages.
+
+    With equal weights the mixture has the score of all chains together, but for what is drawn at random.
 
     Raises
     ------
@@ -51,35 +57,40 @@ def stack_chains(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> StackedCh
     if n_chains == 0:
         raise ValueError("topics: expected at least one posterior draw, found none")
     chains = tuple(usual_score(tree, test, chain, seed=seed) for chain in range(n_chains))
-    log_p = np.array([score.log_probability for score in chains])
-    scored = chains[0].n_scored
-    weights = stacking_weights(log_p[:, scored > 0])
-    with np.errstate(divide="ignore"):
-        together = np.logaddexp.reduce(np.log(weights)[:, None] + log_p)
+    first, log_p = chains[0], np.array([score.log_p for score in chains])
+    weights = stacking_weights(log_p[:, first.n_scored[first.doc_of] > 0])
+    together = np.logaddexp.reduce(np.log(weights)[:, None] + log_p)
     draws = sum(score.n_draws for score in chains)
-    return StackedChains(weights, chains, HeldOut(chains[0].method, together, scored, draws))
+    return StackedChains(weights, chains, replace(first, log_p=together, n_draws=draws))
 
 
-def stacking_weights(log_p: np.ndarray, tolerance: float = 1e-9) -> np.ndarray:
+def stacking_weights(log_p: np.ndarray) -> np.ndarray:
     """Weights of the mixture that is most likely, float (C,).
 
     Parameters
     ----------
-    log_p : float (C, D)
-        Log probability of each document under each component.
-    tolerance : float
-        Largest change of a weight in the last step.
+    log_p : float (C, P)
+        Log probability of each token, or document, under each component.
 
     Notes
     -----
-    By expectation and maximisation, which climbs this concave function to its top. (ArviZ has stacking
-    inside its comparison of models, in the units of probabilities, which those of documents underflow.)
+    The logarithm of the mixture is concave in the weights. (ArviZ has stacking inside its comparison of
+    models, in the units of probabilities, which those of documents underflow.)
     """
     p = np.exp(log_p - log_p.max(axis=0))
-    weights = np.full(len(p), 1.0 / len(p))
-    for _ in range(100_000):
-        share = weights[:, None] * p
-        before, weights = weights, np.mean(share / share.sum(axis=0), axis=1)
-        if np.max(np.abs(weights - before)) <= tolerance:
-            break
-    return weights
+    n = len(p)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        mixture = weights @ p
+        return -float(np.log(mixture).mean()), -(p / mixture).mean(axis=1)
+
+    found = minimize(
+        loss,
+        np.full(n, 1.0 / n),
+        jac=True,
+        method="SLSQP",
+        bounds=[(LEAST_WEIGHT, 1.0)] * n,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(n)},
+        options={"ftol": 1e-13, "maxiter": 1000},
+    )
+    return found.x / found.x.sum()

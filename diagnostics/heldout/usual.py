@@ -1,10 +1,13 @@
-"""The score of held-out documents that a model can be given, whichever that is."""
+"""The scores of held-out documents that a model can be given, whichever these are."""
+
+from dataclasses import replace
 
 import xarray as xr
 
 from ...zoo.corpus import Corpus
+from ...zoo.families.labelled import GivenLabels
 from .empirical_likelihood import empirical_likelihood
-from .scores import HeldOut, document_completion, posterior_predictives, posterior_topics
+from .scores import HeldOut, document_completion, left_to_right, posterior_predictives, posterior_topics
 
 
 def usual_score(tree: xr.DataTree, test: Corpus, chain: int | None = None, *, seed: int = 0) -> HeldOut:
@@ -29,3 +32,31 @@ def usual_score(tree: xr.DataTree, test: Corpus, chain: int | None = None, *, se
     if first is not None and first.inclusion is not None:
         return empirical_likelihood(posterior_topics(tree, test, chain), test, seed=seed)
     return document_completion(posterior_predictives(tree, test, chain), test, seed=seed)
+
+
+def all_scores(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> list[HeldOut]:
+    """Score documents by every method that applies to the model.
+
+    Parameters
+    ----------
+    tree, test, seed
+        As for `usual_score`.
+
+    Returns
+    -------
+    list of HeldOut
+        Empirical likelihood is the last, and the only one where documents have some topics only. It knows no
+        labels, which the others are given; where there are some its ``method`` says so.
+
+    Raises
+    ------
+    ValueError
+        As `usual_score` does.
+    """
+    simulated = empirical_likelihood(posterior_topics(tree, test), test, seed=seed)
+    if next(posterior_topics(tree, test)).inclusion is not None:
+        return [simulated]
+    if isinstance(next(posterior_predictives(tree, test)), GivenLabels):
+        simulated = replace(simulated, method=f"{simulated.method}, labels not used")
+    methods = (document_completion, left_to_right)
+    return [*(method(posterior_predictives(tree, test), test, seed=seed) for method in methods), simulated]

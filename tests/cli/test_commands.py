@@ -379,6 +379,15 @@ def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
     assert "hdp: topics: there are dirichlet, pitman-yor, belief-network, found 'seeded'" in result.stderr
 
 
+@as_plain_python
+def test_means_of_a_short_run_are_no_ground_truth(run, corpus_file, tmp_path):
+    short = tmp_path / "short.nc"
+    run("fit", "hdp", corpus_file, "--tune", 1, "--draws", 1, "--chains", 1, "--out", short)
+    result = run("export", short, "--to", "ground-truth", "--out", tmp_path / "out.json")
+    assert result.exit_code == 0, result.output
+    assert "This is no ground truth yet. Not enough evidence" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize("form", ["ground-truth", "posteriordb", "gensim"])
 def test_export(run, fit_file, tmp_path, form):
     if form == "gensim":

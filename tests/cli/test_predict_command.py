@@ -63,6 +63,16 @@ def test_all_models_with_labels_predict(run, told, name):
     assert "24 of 24 are predicted as they are (100.0%)" in result.stdout
 
 
+def test_a_score_that_knows_no_labels_says_so(run, told):
+    found = json.loads(run("evaluate", *told, "--json").stdout)["held_out"]
+    assert [score["method"] for score in found] == [
+        "document completion",
+        "left to right",
+        "empirical likelihood, labels not used",
+    ]
+    assert found[1]["perplexity"] < 0.8 * found[2]["perplexity"]  # half as many words are likely
+
+
 def test_documents_are_numbered_as_in_their_file(run, told, tmp_path):
     corpus = read_corpus(told[1])
     some = replace(corpus, covariates=dict(corpus.covariates) | {"is_test": np.arange(24) % 8 == 3})
@@ -167,3 +177,31 @@ def test_responses_are_predicted(run, responding, tmp_path):
     result = run("predict", *responding, "--label", "colour")
     assert result.exit_code == 2
     assert "expected a response of the fit, found 'colour'; there are kind, score" in result.stderr
+
+
+def test_documents_whose_value_the_fit_does_not_know_are_missed(run, told, responding, tmp_path):
+    for fit, path in (told, responding):
+        corpus = read_corpus(path)
+        names = [*corpus.covariate_names["kind"], "odd"]
+        kind = np.where(np.arange(24) < 6, 2, corpus.covariates["kind"])
+        some = replace(
+            corpus,
+            covariates=dict(corpus.covariates) | {"kind": kind},
+            covariate_names={"kind": names},
+        )
+        write_corpus(some, tmp_path / "odd.npz")
+        shown = " ".join(run("predict", fit, tmp_path / "odd.npz", "--label", "kind").stdout.split())
+        assert (
+            "18 of 24 are predicted as they are (75.0%). 6 have a value that the fit does not know." in shown
+        )
+        found = json.loads(run("predict", fit, tmp_path / "odd.npz", "--label", "kind", "--json").stdout)
+        assert (found["known"], found["hit"], found["unknown_to_the_fit"]) == (24, 18, 6)
+        assert found["documents"][0]["known"] == "(not in the fit)"
+
+
+def test_numbers_that_do_not_vary_have_no_share_explained(run, responding, tmp_path):
+    corpus = read_corpus(responding[1])
+    write_corpus(corpus.take(slice(0, 1)), tmp_path / "one.npz")
+    result = run("predict", responding[0], tmp_path / "one.npz", "--label", "score")
+    assert "known numbers are in their intervals." in " ".join(result.stdout.split())
+    assert "nan" not in result.stdout

@@ -74,3 +74,12 @@ def test_ground_truth_has_means_and_errors(matched):
     assert moments["log_joint"]["ground_truth_mean"] == pytest.approx(draws.mean())
     assert moments["log_joint"]["ground_truth_standard_deviation"] == pytest.approx(draws.std(ddof=1))
     assert 0.0 < moments["log_joint"]["ground_truth_mean_standard_error"] < draws.std()
+    assert moments["log_joint"]["r_hat"] > 0.9
+    assert moments["n_topics"]["ess"] is None  # it never moves
+
+
+def test_one_draw_has_no_errors():
+    found = ground_truth(sample(get("lda", n_topics=2), CORPUS, chains=1, tune=1, draws=1))
+    moments = found["sample_transformations"]["log_joint"]
+    assert [value for name, value in moments.items() if "error" in name] == [None, None]
+    assert moments["r_hat"] is moments["ess"] is None

@@ -222,9 +222,21 @@ def test_the_standard_error_is_that_of_resampled_documents():
     rng = np.random.default_rng(5)
     n = rng.integers(1, 20, 400)
     log_p = -n * rng.normal(6.0, 1.0, 400)
-    score = scores.HeldOut("", log_p, n, 1)
-    boot = [scores.HeldOut("", log_p[i], n[i], 1).perplexity for i in rng.integers(0, 400, (500, 400))]
+    score = scores.HeldOut.of_documents("", log_p, n, 1)
+    boot = [
+        scores.HeldOut.of_documents("", log_p[i], n[i], 1).perplexity
+        for i in rng.integers(0, 400, (500, 400))
+    ]
     assert score.standard_error == pytest.approx(np.std(boot), rel=0.15)
+
+
+@pytest.mark.parametrize("n_documents", [2, 3, 6])
+def test_it_is_not_too_small_for_few_documents(n_documents):
+    rng = np.random.default_rng(6)
+    log_p = rng.normal(-1.5, 0.3, (4000, n_documents))
+    found = [scores.HeldOut.of_documents("", x, np.ones(n_documents, int), 1) for x in log_p]
+    square = np.mean([score.standard_error**2 for score in found])
+    assert np.sqrt(square) == pytest.approx(np.std([score.perplexity for score in found]), rel=0.05)
 
 
 def test_what_cannot_be_scored_is_refused():

@@ -18,6 +18,10 @@ def test_weights_are_the_best():
     weights = stacking_weights(log_p)
     assert weights.sum() == pytest.approx(1.0)
     best = log_score(weights, log_p)
+    p = np.exp(log_p - log_p.max(axis=0))
+    np.testing.assert_allclose(
+        (p / (weights @ p)).mean(axis=1), 1.0, rtol=1e-6
+    )  # none would gain by more weight
     for other in rng.dirichlet(np.ones(3), size=300):
         assert log_score(0.99 * weights + 0.01 * other, log_p) <= best + 1e-6
 
@@ -39,6 +43,10 @@ def test_chains_of_a_fit():
     assert stacked.mixture.perplexity <= min(score.perplexity for score in stacked.chains) + 1e-6
     alone = document_completion(posterior_predictives(fit, test, 0), test)
     np.testing.assert_array_equal(alone.log_probability, stacked.chains[0].log_probability)
+    equal = log_score(np.full(3, 1 / 3), np.array([score.log_p for score in stacked.chains]))
+    together = document_completion(posterior_predictives(fit, test), test)
+    assert np.exp(-equal / together.n_scored.sum()) == pytest.approx(together.perplexity, rel=0.02)
+    assert stacked.mixture.log_p.sum() >= equal - 1e-6
     without = sample(model, train, chains=2, tune=5, draws=6, keep=0)
     with pytest.raises(ValueError, match="expected at least one posterior draw"):
         stack_chains(without, test)
