@@ -101,7 +101,8 @@ def sbc(
     ------
     ValueError
         An argument is out of its range, or `store` holds another run: with other arguments, other quantities,
-        other data, or a subject that differs in the files of its classes or in its attributes.
+        other data, or a subject that differs in the files of its classes, in what they import or in its
+        attributes.
     """
     check_counts(replications=(replications, 1), draws=(draws, 1), thin=(1 if thin is None else thin, 1))
     identity = {} if store is None else identity_of(subject, observed)

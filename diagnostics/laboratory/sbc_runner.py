@@ -1,15 +1,17 @@
 """Replications of simulation-based calibration: in blocks, in parallel, and kept on disk as they come."""
 
+import ast
 import hashlib
 import inspect
 import os
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
+from types import CellType, CodeType, ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +19,7 @@ from arviz_stats.base.array import array_stats
 from joblib import Parallel, delayed
 
 from ...zoo.files import claim
+from .blind.trial import is_own
 from .subject import Bench, Subject, name_of
 
 BLOCK = 20
@@ -148,13 +151,12 @@ def effective_sizes(draws: np.ndarray) -> np.ndarray:
 def identity_of(subject: Subject, observed: Any) -> dict[str, str]:
     """Say what a run is of, as far as all processes would say the same: digests by name.
 
-    Of the subject these are its name, the files of its classes, and each of its attributes. Files of the
-    package are left out: a store may outlive a comment there, and `Case.fingerprint` minds the rest.
+    Of the subject these are its name, the files of its classes with those that they import, and each of its
+    attributes. Files of the package are left out: a store may outlive a comment there, and
+    `Case.fingerprint` minds the rest. So are installed packages.
     """
-    package = __name__.partition(".")[0]
-    files = [
-        _file(c) for c in type(subject).__mro__ if c.__module__.partition(".")[0] not in (package, "builtins")
-    ]
+    classes = [c for c in type(subject).__mro__ if not _is_elsewhere(c.__module__)]
+    files = [_file(c) for c in classes] + _imported([c.__module__ for c in classes])
     attributes = {f"subject.{name}": _digest(value) for name, value in _state(subject).items()}
     return {
         "subject": name_of(subject),
@@ -172,6 +174,41 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
+def _is_elsewhere(module: str) -> bool:
+    """Whether a module is of this package or built in."""
+    return module.partition(".")[0] in (__name__.partition(".")[0], "builtins")
+
+
+def _imported(modules: list[str]) -> list[str]:
+    """Texts of somebody's own modules that some modules import, and those import, and so on."""
+    texts: dict[str, str] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if name in texts or _is_elsewhere(name) or file is None or not is_own(Path(file)):
+            continue
+        try:
+            texts[name] = Path(file).read_text(encoding="utf-8")
+            waiting += _imports_of(name, ast.parse(texts[name]))
+        except (OSError, ValueError, SyntaxError):  # compiled, or no longer what was imported
+            continue
+    return [texts[name] for name in sorted(texts) if name not in modules]
+
+
+def _imports_of(name: str, module: ast.Module) -> Iterator[str]:
+    """Names that a module imports: modules, and what may be one."""
+    package = getattr(sys.modules[name], "__package__", None) or ""
+    for node in ast.walk(module):
+        match node:
+            case ast.Import(names=aliases):
+                yield from (alias.name for alias in aliases)
+            case ast.ImportFrom(module=base, names=aliases, level=level):
+                above = package.split(".")[: package.count(".") + 2 - level] if level else []
+                base = ".".join([*above, *filter(None, [base])])
+                yield from (base, *(f"{base}.{alias.name}" for alias in aliases))
+
+
 def _file(of_class: type) -> str:
     """Text of the file of a class, or of its functions where there is none, as in a notebook."""
     try:
@@ -182,9 +219,18 @@ def _file(of_class: type) -> str:
 
 def _source(function: Any) -> str:
     try:
-        return inspect.getsource(inspect.unwrap(getattr(function, "py_func", function)))  # as numba keeps it
-    except (TypeError, OSError):
-        return getattr(function, "__qualname__", "")
+        return inspect.getsource(getattr(function, "__code__", function))
+    except (TypeError, OSError):  # typed at a prompt, or not of Python
+        code = getattr(function, "__code__", None)
+        return repr(_told(code, {})) if code else getattr(function, "__qualname__", "")
+
+
+def _parts(function: Any) -> list[Any]:
+    """Return what a function depends on beside its source: what it wraps, its object, defaults, closure."""
+    names = ("py_func", "__wrapped__", "__self__", "__defaults__", "__kwdefaults__")
+    cells = getattr(function, "__closure__", None) or ()
+    filled = [cell.cell_contents for cell in cells if cell != CellType()]  # which is an empty one
+    return [*(getattr(function, name, None) for name in names), *filled]
 
 
 def _state(thing: Any) -> dict[str, Any]:
@@ -216,7 +262,9 @@ def _told(value: Any, before: dict[int, Any]) -> Any:
     if isinstance(value, partial):
         return kind, [_told(part, before) for part in (value.func, value.args, value.keywords)]
     if inspect.isroutine(value) or hasattr(value, "py_func") or hasattr(value, "__wrapped__"):
-        return kind, _source(value)
+        return kind, _source(value), [_told(part, before) for part in _parts(value)]
+    if isinstance(value, CodeType):
+        return kind, value.co_code.hex(), value.co_names, _told(value.co_consts, before)
     if hasattr(value, "__array__"):
         array = np.asarray(value)
         if array.dtype.hasobject:

@@ -113,19 +113,19 @@ def verdicts_on_own(module: ModuleType, thing: Any) -> Iterator[Any]:
     yield geweke(subject, draws=1000, chains=40, transitions=50)
 
 
+def is_own(file: Path) -> bool:
+    """Whether a file is of no installed package, nor of Python."""
+    of_python = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+    is_of_python = any(file.is_relative_to(folder) for folder in of_python)
+    return not is_of_python and not set(INSTALLED) & set(file.parts)
+
+
 def hash_of_imports() -> str:
     """Hash of the sources of all modules that are imported, but for installed packages and Python's own."""
-    of_python = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
     known = list(sys.modules.values())  # some import others as soon as they are looked at
     modules = [vars(module) for module in known if isinstance(module, ModuleType)]
     files = {Path(module["__file__"]) for module in modules if module.get("__file__")}
-    own = [
-        hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in files
-        if file.is_file()
-        and not any(file.is_relative_to(folder) for folder in of_python)
-        and not set(INSTALLED) & set(file.parts)
-    ]
+    own = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file() and is_own(file)]
     return hashlib.sha256("\n".join(sorted(own)).encode()).hexdigest()[:16]  # folders of copies differ
 
 

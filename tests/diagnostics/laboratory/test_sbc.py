@@ -1,4 +1,6 @@
 import sys
+from functools import partial, wraps
+from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 from types import ModuleType
@@ -223,6 +225,88 @@ def test_a_store_holds_the_run_of_one_program(tmp_path):
         sbc(written(source), **fast)
         with pytest.raises(ValueError, match="another run, which differs in files"):
             sbc(written(source.replace("rng.normal(0.0, self.width", "rng.normal(0.1, self.width")), **fast)
+
+
+def scaled(by):
+    def step(rng, latents):
+        return by * latents + rng.normal()
+
+    return step
+
+
+class Steps:
+    def __init__(self, by):
+        self.by = by
+
+    def step(self, rng, latents):
+        return self.by * latents + rng.normal()
+
+
+def defaulted(default):
+    def step(rng, latents, by=default):
+        return by * latents + rng.normal()
+
+    return step
+
+
+def only_by_name(default):
+    def step(rng, latents, *, by=default):
+        return by * latents + rng.normal()
+
+    return step
+
+
+def decorated(by):
+    @wraps(scaled)
+    def step(rng, latents):
+        return by * latents + rng.normal()
+
+    return step
+
+
+def typed_at_a_prompt(by):
+    names = {}
+    exec(f"def step(rng, latents):\n    return {by} * latents + rng.normal()", names)
+    return names["step"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        scaled,
+        defaulted,
+        only_by_name,
+        decorated,
+        typed_at_a_prompt,
+        lambda by: Steps(by).step,
+        lambda by: partial(scaled(by)),
+    ],
+)
+def test_functions_differ_in_all_that_they_depend_on(broken, made):
+    one, same, other = (identity_of(broken(step=made(by)), None) for by in (1.0, 1.0, 3.0))
+    assert one == same
+    assert one["subject.step"] != other["subject.step"]
+
+
+def test_a_subject_differs_in_what_its_file_imports(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    files = {
+        "own_subject": "import numpy\nfrom own_rates import RATE\nclass Own:\n    rate = RATE\n",
+        "own_rates": "import json\nfrom own_package.deep import RATE\n",
+        "own_package/__init__": "",
+        "own_package/deep": "from .rates import RATE\n",
+        "own_package/rates": "RATE = 1.0\n",
+        "beside": "import own_subject\n",
+    }
+    (tmp_path / "own_package").mkdir()
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    subject = import_module("own_subject").Own()
+    before = identity_of(subject, None)
+    import_module("beside")
+    assert identity_of(subject, None) == before
+    (tmp_path / "own_package" / "rates.py").write_text("RATE = 3.0\n")
+    assert identity_of(subject, None)["files"] != before["files"]
 
 
 def test_sets_have_no_order(normal):
