@@ -9,7 +9,12 @@ from .console import say
 from .inputs import read_corpus
 from .options import CorpusFile, Groups
 
-OutFile = Annotated[Path, typer.Option("--out", help="Where to write the corpus with associations (.npz).")]
+KEEP_ASSOCIATIONS = (".npz", ".arrays")
+"""Suffixes of the formats that have a place for associations."""
+
+OutFile = Annotated[
+    Path, typer.Option("--out", help="Where to write the corpus with associations (.npz, .arrays).")
+]
 Reference = Annotated[
     Path | None,
     typer.Option(
@@ -43,7 +48,8 @@ def associate(
 ) -> None:
     """Add associations of words to a corpus, for models such as tpyp.
 
-    They come from a reference corpus, from embeddings, or from a matrix of your own.
+    They come from a reference corpus, from embeddings, or from a matrix of your own. Of texts all words are
+    taken; `bnpzoo convert` chooses some first.
     """
     from dataclasses import replace
 
@@ -52,6 +58,11 @@ def associate(
     from ..zoo.formats.archive import read_sparse
     from ..zoo.formats.embeddings import read_embeddings
 
+    if out_file.suffix not in KEEP_ASSOCIATIONS:
+        raise ValueError(
+            f"--out {out_file}: expected a name that ends in {' or '.join(KEEP_ASSOCIATIONS)}; other formats "
+            "have no associations"
+        )
     if sum(source is not None for source in (reference, embeddings, strengths)) != 1:
         raise ValueError("expected one of --reference, --embeddings and --strengths")
     if window is not None and reference is None:

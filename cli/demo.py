@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from .announce import announce
 from .compare import exit_code, print_comparison
 from .console import err, say
-from .fit import announce
 from .options import Seed
 
 # Small enough for NUTS to mix well in a minute or two.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .announce import announce
 from .compare import N_WORST
 from .console import VERDICTS, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
@@ -315,20 +316,6 @@ def _parts(corpus: "Corpus", split: str | None) -> "tuple[Corpus, Corpus | None]
         raise ValueError(f"--split {split}: the covariates are {', '.join(corpus.covariates) or 'none'}")
     train, test = corpus.split(split or SPLIT)
     return train, test if split or test.n_documents else None
-
-
-def announce(model: "Model", corpus: "Corpus") -> None:
-    """Say on standard error what is about to be sampled, and how the model is set."""
-    sizes = f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words"
-    say(f"{model.card.title}: {sizes}", "bold", err)
-    say_settings(model)
-
-
-def say_settings(model: "Model") -> None:
-    """Say on standard error how a model is set; what is left to the corpus is not set."""
-    for name, how in model.settings().items():
-        if how != "fixed at ":
-            say(f"  {name}: {how}", console=err)
 
 
 def _summary(

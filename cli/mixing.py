@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .announce import say_settings
 from .console import err, one_bar, print_json, print_table, say
-from .fit import say_settings
 from .options import Json, ModelName, Seed, Settings, Topics
 from .settings import make_model
 

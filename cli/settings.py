@@ -121,16 +121,26 @@ def read_seeds(path: Path) -> list[list[str]]:
 
 
 def with_n_topics_of(start: str | None, name: str, settings: list[str]) -> list[str]:
-    """Return settings, and the number of topics of the fit that chains start from where none is set."""
+    """Return settings, and the number of topics of the fit that chains start from where none is set.
+
+    A model without a limit keeps none, unless the fit is of the same model and had one.
+    """
     from ..zoo import models
     from ..zoo.inference.fits import load
+    from ..zoo.inference.results import model_of
     from ..zoo.inference.starts import n_topics_of_fit
 
     fits = fits_to_start_from(start)
     is_set = any(setting.partition("=")[0].strip() == "n_topics" for setting in settings)
-    if not fits or is_set or "n_topics" not in models.get(name).arguments():
+    default = models.get(name).arguments().get("n_topics")
+    if not fits or is_set or default is None:
         return settings
-    return [*settings, f"n_topics={n_topics_of_fit(load(fits[0]))}"]
+    fit = load(fits[0])
+    if default == 0:
+        n_topics = model_of(fit).arguments()["n_topics"] if fit.attrs["model"] == name else 0
+    else:
+        n_topics = n_topics_of_fit(fit)
+    return [*settings, f"n_topics={n_topics}"]
 
 
 def fits_to_start_from(start: str | None) -> list[str]:

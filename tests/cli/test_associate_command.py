@@ -37,6 +37,16 @@ def test_associations_are_written(run, text, sources, source, tmp_path):
     np.testing.assert_array_equal(found.words, read_corpus(text).words)
 
 
+def test_a_format_without_associations_is_refused(run, text, sources, tmp_path):
+    refused = run("associate", text, *sources["documents"], "--out", tmp_path / "out.ldac")
+    assert refused.exit_code == 2
+    assert "out.ldac: expected a name that ends in .npz or .arrays" in " ".join(refused.stderr.split())
+    assert not (tmp_path / "out.ldac").exists()
+    result = run("associate", text, *sources["documents"], "--out", tmp_path / "out.arrays")
+    assert result.exit_code == 0, result.output
+    assert read_corpus(tmp_path / "out.arrays").associations.n_groups == 2
+
+
 def test_one_source_is_needed(run, text, sources, tmp_path):
     for options in ((), (*sources["documents"], *sources["embeddings"])):
         result = run("associate", text, *options, "--out", tmp_path / "out.npz")

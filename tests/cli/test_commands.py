@@ -359,6 +359,26 @@ def test_lda_is_fitted_from_the_topics_of_an_hdp(run, corpus_file, tmp_path):
 
 
 @as_plain_python
+def test_a_model_without_a_limit_of_topics_goes_on_without_one(run, corpus_file, tmp_path):
+    first, second = tmp_path / "first.nc", tmp_path / "second.nc"
+    for settings, limit in (((), 0), (("--set", "n_topics=4"), 4)):
+        assert run("fit", "hdsp", corpus_file, "--out", first, *settings, *FAST).exit_code in (0, 3)
+        result = run("fit", "hdsp", corpus_file, "--start", first, "--out", second, *FAST)
+        assert result.exit_code in (0, 3), result.output
+        assert json.loads(load(second).attrs["hyperparameters"])["n_topics"] == limit
+
+
+@as_plain_python
+@pytest.mark.parametrize("settings", [(), ("--set", "labels=none")])
+def test_a_model_of_labels_that_finds_none_says_so(run, tmp_path, settings):
+    path = tmp_path / "a.csv"
+    path.write_text("text,zone\n" + "red house,north\ngreen tree,south\n" * 3)
+    said = run("fit", "hdsp", path, "--min-df", 1, *settings, *FAST).stderr
+    told = "No label was found, so that all documents are alike to the model; --set labels=zone takes"
+    assert (told in " ".join(said.split())) == (not settings)
+
+
+@as_plain_python
 def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
     words = read_corpus(corpus_file).vocabulary.tolist()
     seeds, out = tmp_path / "seeds.txt", tmp_path / "fit.nc"

@@ -1,0 +1,41 @@
+"""What commands say, on standard error, of a model and a corpus before they sample."""
+
+from typing import TYPE_CHECKING
+
+from .console import err, say
+
+if TYPE_CHECKING:
+    from ..zoo.contract import Model
+    from ..zoo.corpus import Corpus
+
+
+def announce(model: "Model", corpus: "Corpus") -> None:
+    """Say what is about to be sampled, how the model is set, and where it sees no label."""
+    sizes = f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words"
+    say(f"{model.card.title}: {sizes}", "bold", err)
+    say_settings(model)
+    _say_if_without_labels(model, corpus)
+
+
+def say_settings(model: "Model") -> None:
+    """Say how a model is set; what is left to the corpus is not set."""
+    for name, how in model.settings().items():
+        if how != "fixed at ":
+            say(f"  {name}: {how}", console=err)
+
+
+def _say_if_without_labels(model: "Model", corpus: "Corpus") -> None:
+    """Say that a model of labels was not told of any, and none of the covariates is one by default."""
+    import numpy as np
+
+    from ..zoo.families.labelled import LabelledModel
+
+    if not isinstance(model, LabelledModel) or model.labels or model.columns(corpus):
+        return
+    texts = [
+        name
+        for name, values in corpus.covariates.items()
+        if isinstance(values, np.ndarray) and values.dtype.kind == "U"
+    ]
+    how = f"; --set labels={','.join(texts)} takes what is text" if texts else ""
+    say(f"No label was found, so that all documents are alike to the model{how}.", "yellow", err)
