@@ -26,7 +26,7 @@ from bnpzoo.zoo.formats import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-WORDS = ["aa", "Bb", "cc", "the", "dd", "ée", "x1"]
+WORDS = ["aa", "Bb", "cc", "the", "dd", "ée", "e\u0301e", "a\u00ada", "कि", "x1"]
 NAMES = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 
 

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import unicodedata
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +21,8 @@ from bnpzoo.zoo.formats import (
     to_counts,
     write_corpus,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 TEXTS = ["The dog saw the cat.", "", "Cat, cat, dog!", "unique"]
@@ -181,6 +185,36 @@ def test_a_corpus_of_what_is_at_hand(differences):
 def test_a_corpus_is_one_line():
     assert repr(Corpus([0, 1, 0], [0, 3])) == "Corpus(1 documents, 3 tokens, 2 words)"
     assert str(Corpus([0], [0, 1], group=[1])) == "Corpus(1 documents, 1 tokens, 1 words, 2 groups)"
+
+
+def test_words_in_any_script(tmp_path):
+    words = ["किताब", "हिन्दी", "विद्यालय", "שָׁלוֹם", "ශ්\u200dරී"]
+    (tmp_path / "a.txt").write_text(" ".join([*words, "é", "1\u0301"]), encoding="utf-8")
+    found = decode(read_corpus(tmp_path, options=TextOptions(min_df=1)))
+    assert found == [[unicodedata.normalize("NFC", word) for word in words]]
+
+
+def test_a_word_is_the_same_however_its_accents_are_written(tmp_path):
+    for name, form in (("a", "NFC"), ("b", "NFD")):
+        text = unicodedata.normalize(form, "économie") + " eco\u00adnomy"
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    assert decode(read_corpus(tmp_path)) == [["économie", "economy"]] * 2
+
+
+def test_stop_words_and_vocabularies_with_accents_apart(tmp_path):
+    (tmp_path / "a.txt").write_text("été chaud", encoding="utf-8")
+    apart = unicodedata.normalize("NFD", "été")
+    options = TextOptions(min_df=1, stop_words=(apart,))
+    assert decode(read_corpus(tmp_path, options=options)) == [["chaud"]]
+    known = read_corpus(tmp_path).in_terms_of(np.array(["froid", apart]))
+    assert known.words.tolist() == [1]
+    assert Corpus([0], [0, 1], [apart]).in_terms_of(np.array(["été"])).words.tolist() == [0]
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_tokens_of_ascii_are_those_of_a_plain_pattern(text):
+    plainly = re.findall(r"\b(?=\w*[^\W\d_])\w\w+\b", text.lower())
+    assert TextOptions().vectorizer().build_tokenizer()(text.lower()) == plainly
 
 
 def test_options_drop_what_is_no_help_to_read_topics(tmp_path):

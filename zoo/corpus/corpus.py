@@ -28,7 +28,7 @@ from .fields import (
     frozen,
     no_sentences,
 )
-from .texts import tokens_of_texts
+from .texts import composed, tokens_of_texts
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
@@ -430,7 +430,8 @@ class Corpus:
     def in_terms_of(self, vocabulary: np.ndarray) -> "Corpus":
         """Corpus of the tokens whose words stand in another vocabulary, str (V,), by its ids.
 
-        Associations are not kept.
+        A word that does not stand there as it is may do so with its accents composed otherwise. Associations
+        are not kept.
 
         Raises
         ------
@@ -440,7 +441,9 @@ class Corpus:
         place = {word: w for w, word in enumerate(vocabulary.tolist())}
         if len(place) < vocabulary.size:
             raise CorpusError("vocabulary: expected each word once, to find words in it")
-        words = np.array([place.get(word, -1) for word in self.vocabulary.tolist()])[self.words]
+        of_composed = {composed(word): w for word, w in place.items()}
+        ids = [place.get(word, of_composed.get(composed(word), -1)) for word in self.vocabulary.tolist()]
+        words = np.array(ids)[self.words]
         known = words >= 0
         return replace(
             self.keep(known),

@@ -1,6 +1,7 @@
 """Tokens of texts, through scikit-learn's vectoriser, and what it dropped of them."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -99,6 +100,11 @@ def dropped(texts: Iterable[str], vectorizer: "CountVectorizer", vocabulary: np.
         sum(counts[word] for word in others),
         len(others),
     )
+
+
+def composed(text: str) -> str:
+    """Text without soft hyphens, and with each accented letter as one character where there is one (NFC)."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text.replace("\u00ad", ""))
 
 
 def checked_texts(texts: Iterable[Any]) -> list[Any]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..corpus import CorpusError
+from ..corpus.texts import composed
+from .marks import with_marks
 from .plain import located, read_text, text_blocks
 from .sentences import as_lines, check_sentences, sentence_a_line
 
@@ -24,7 +26,7 @@ LONGEST_CELL = 2**31 - 1
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How texts are read and split into words: defaults with which topics of English texts can be read.
+    r"""How texts are read and split into words: defaults with which topics of English texts can be read.
 
     Parameters
     ----------
@@ -35,7 +37,8 @@ class TextOptions:
     max_features : int, optional
         Only so many words are kept, the most frequent ones.
     token_pattern : str
-        Regular expression of a token: two characters or more, a letter among them.
+        Regular expression of a token: two characters or more, a letter among them. In it ``\p{M}`` is a
+        combining mark; not within brackets.
     column : str
         Of a CSV file or of JSON lines: the one with the text.
     encoding : str
@@ -56,7 +59,7 @@ class TextOptions:
     min_df: int | float = 2
     max_df: int | float = 1.0
     max_features: int | None = None
-    token_pattern: str = r"(?u)\b(?=\w*[^\W\d_])\w\w+\b"
+    token_pattern: str = r"(?u)\b(?=[\d_]*[^\W\d_])\w(?:\w+|(?=\p{M}))(?:\p{M}\w*)*+"
     column: str = "text"
     encoding: str = "utf-8"
     delimiter: str | None = None
@@ -69,12 +72,12 @@ class TextOptions:
         """Return what splits the texts and chooses the vocabulary."""
         from sklearn.feature_extraction.text import CountVectorizer  # slow to import
 
-        names = ("min_df", "max_df", "max_features", "token_pattern")
+        names = ("min_df", "max_df", "max_features")
         options: dict[str, Any] = {name: getattr(self, name) for name in names}
         stop_words: Any = self.stop_words
         if isinstance(stop_words, tuple):
-            stop_words = [word.lower() for word in stop_words]  # as the texts are
-        return CountVectorizer(stop_words=stop_words, **options)
+            stop_words = [composed(word).lower() for word in stop_words]  # as the texts are
+        return CountVectorizer(stop_words=stop_words, token_pattern=with_marks(self.token_pattern), **options)
 
     def of_new_documents(self) -> "TextOptions":
         """Return the options with which documents are read whose words are looked up in a vocabulary."""
@@ -107,7 +110,7 @@ type Documents = Generator[Document, None, dict[str, Any]]
 
 
 class Reading:
-    """Documents of a file or folder, one by one; can be gone through once.
+    """Documents of a file or folder, one by one, their texts `composed`; can be gone through once.
 
     Where sentences are asked for, or given, each is a line of its text.
 
@@ -127,7 +130,8 @@ class Reading:
         self.fields: dict[str, Any] = {}
 
     def __iter__(self) -> Iterator[Document]:
-        for document in self._read():
+        for read in self._read():
+            document = read._replace(text=composed(read.text))
             if self._options.sentences == "none" or document.in_sentences:
                 yield document
                 continue
