@@ -8,7 +8,18 @@ import typer
 
 from .console import check_csv, csv_in_parts, err, print_json, print_table, say
 from .inputs import known_part, read_new_documents
-from .options import CorpusFile, Coverage, Csv, FitFile, Groups, Json, Seed
+from .options import (
+    CorpusFile,
+    Coverage,
+    Csv,
+    FitFile,
+    Groups,
+    Json,
+    NewDelimiter,
+    NewEncoding,
+    NewTextColumn,
+    Seed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +60,9 @@ def transform(
     n_documents: Documents = 20,
     seed: Seed = 0,
     csv: Csv = None,
+    text_column: NewTextColumn = None,
+    encoding: NewEncoding = None,
+    delimiter: NewDelimiter = None,
     as_json: Json = False,
 ) -> None:
     """Show what new documents are about: the proportions of a fit's topics in them, with 90% intervals.
@@ -61,7 +75,9 @@ def transform(
 
     check_csv(csv)
     tree = load(fit)
-    new = read_new_documents(tree, corpus_file, groups)
+    new = read_new_documents(
+        tree, corpus_file, groups, text_column=text_column, encoding=encoding, delimiter=delimiter
+    )
     _, known = known_part(new, corpus_of(tree), corpus_file, coverage)
     say(f"{corpus_file}: {known}", console=err)
     with err.status("drawing topics of the new documents"):

@@ -7,7 +7,17 @@ import typer
 
 from .console import err, print_json, print_table
 from .inputs import known_part, read_new_documents
-from .options import CorpusFile, Coverage, FitFile, Groups, Json, Seed
+from .options import (
+    CorpusFile,
+    Coverage,
+    FitFile,
+    Groups,
+    Json,
+    NewDelimiter,
+    NewEncoding,
+    NewTextColumn,
+    Seed,
+)
 
 if TYPE_CHECKING:
     from ..diagnostics.heldout import HeldOut
@@ -42,6 +52,9 @@ def evaluate(
         Unit, typer.Option(help="What words must share to be coherent, in both corpora.")
     ] = Unit.DOCUMENT,
     seed: Seed = 0,
+    text_column: NewTextColumn = None,
+    encoding: NewEncoding = None,
+    delimiter: NewDelimiter = None,
     as_json: Json = False,
 ) -> None:
     """Score documents that a fit has not seen, and the coherence of its topics in them.
@@ -61,7 +74,9 @@ def evaluate(
 
     tree = load(fit)
     training = corpus_of(tree)
-    whole = read_new_documents(tree, corpus_file, groups).with_groups_of(training)
+    whole = read_new_documents(
+        tree, corpus_file, groups, text_column=text_column, encoding=encoding, delimiter=delimiter
+    ).with_groups_of(training)
     if split is not None:
         _, whole = whole.split(split)
     test, known = known_part(whole, training, corpus_file, coverage)

@@ -159,25 +159,49 @@ def _say_gaps(path: Path, corpus: "Corpus") -> None:
                 say(f"{path}: {name}: numbers are taken for categories, as {gaps}", "yellow", err)
 
 
-def read_new_documents(tree: "DataTree", path: Path, groups: str | None = None) -> "Corpus":
-    """Corpus of documents that a fit has not seen, with all their words; text is split as the fit's was."""
-    from ..zoo.formats import TextOptions, is_text, read_corpus
+def read_new_documents(
+    tree: "DataTree",
+    path: Path,
+    groups: str | None = None,
+    *,
+    text_column: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> "Corpus":
+    """Corpus of documents that a fit has not seen, with all their words.
 
-    if "text_options" in tree.attrs and path.exists() and is_text(path):
-        try:
-            stored = json.loads(tree.attrs["text_options"])
-            stop_words = stored.pop("stop_words")
-            words = tuple(stop_words) if isinstance(stop_words, list) else stop_words
-            options = TextOptions(stop_words=words, **stored).of_new_documents()
-        except (ValueError, TypeError, LookupError, AttributeError):
-            raise ValueError(
-                "attribute text_options: expected how text was read, found something else"
-            ) from None
-        corpus = read_corpus(path, options=options)
+    Text is split as the fit's was, and read as the fit's was but for what is given.
+    """
+    from dataclasses import replace
+
+    from ..zoo.formats import is_text, read_corpus
+
+    if path.exists() and is_text(path):
+        given = {"column": text_column, "encoding": encoding, "delimiter": delimiter}
+        options = replace(
+            _options_of_fit(tree, path), **{name: value for name, value in given.items() if value is not None}
+        )
+        corpus = read_corpus(path, options=options.of_new_documents())
     else:
         corpus = read_corpus(path)
-    corpus = corpus if groups is None else corpus.grouped(groups)
-    return corpus
+    return corpus if groups is None else corpus.grouped(groups)
+
+
+def _options_of_fit(tree: "DataTree", path: Path) -> "TextOptions":
+    """How the texts of a fit were read; where it is of counts, how texts are by default, and say so."""
+    from ..zoo.formats import TextOptions
+
+    if "text_options" not in tree.attrs:
+        unknown = "the fit is of counts, and does not say how its texts were split; this is split by default"
+        say(f"{path}: {unknown}", "yellow", err)
+        return TextOptions(stop_words=None)
+    try:
+        stored = json.loads(tree.attrs["text_options"])
+        stop_words = stored.pop("stop_words")
+        words = tuple(stop_words) if isinstance(stop_words, list) else stop_words
+        return TextOptions(stop_words=words, **stored)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        raise ValueError("attribute text_options: expected how text was read, found something else") from None
 
 
 def known_part(new: "Corpus", training: "Corpus", path: Path, coverage: float) -> "tuple[Corpus, str]":

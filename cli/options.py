@@ -150,6 +150,18 @@ Encoding = Annotated[str, _of_text("Of the characters, as Python calls it.")]
 Delimiter = Annotated[
     str | None, _of_text("Of the columns of CSV: a comma, or a tab for .tsv, unless given.", "CHARACTER")
 ]
+NewTextColumn = Annotated[
+    str | None,
+    _of_text(
+        "Column of CSV, or key of JSON lines, that holds the text. Unless given, that of the fit's texts."
+    ),
+]
+NewEncoding = Annotated[
+    str | None, _of_text("Of the characters, as Python calls it. Unless given, that of the fit's texts.")
+]
+NewDelimiter = Annotated[
+    str | None, _of_text("Of the columns of CSV. Unless given, that of the fit's texts.", "CHARACTER")
+]
 Sentences = Annotated[
     str,
     _of_text(

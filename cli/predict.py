@@ -9,7 +9,18 @@ import typer
 
 from .console import check_csv, err, print_json, print_table, say, write_csv
 from .inputs import known_part, read_new_documents
-from .options import CorpusFile, Coverage, Csv, FitFile, Groups, Json, Seed
+from .options import (
+    CorpusFile,
+    Coverage,
+    Csv,
+    FitFile,
+    Groups,
+    Json,
+    NewDelimiter,
+    NewEncoding,
+    NewTextColumn,
+    Seed,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +61,9 @@ def predict(
     coverage: Coverage = 0.5,
     csv: Csv = None,
     seed: Seed = 0,
+    text_column: NewTextColumn = None,
+    encoding: NewEncoding = None,
+    delimiter: NewDelimiter = None,
     as_json: Json = False,
 ) -> None:
     """Predict a label of new documents from their words and other labels, by a fit of a model with labels.
@@ -69,7 +83,9 @@ def predict(
     check_csv(csv)
     tree = load(fit)
     training = corpus_of(tree)
-    whole = read_new_documents(tree, corpus_file, groups)
+    whole = read_new_documents(
+        tree, corpus_file, groups, text_column=text_column, encoding=encoding, delimiter=delimiter
+    )
     names = document_names(whole)
     if split is not None:
         names = names[whole.flag(split)]

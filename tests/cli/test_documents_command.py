@@ -92,6 +92,28 @@ def test_new_documents_of_other_words(run, fit_of_texts, tmp_path):
     assert "the fit knows 1 of" in result.stderr
 
 
+def test_new_texts_may_be_in_another_form_than_those_of_the_fit(run, fit_of_texts, texts, tmp_path):
+    other = tmp_path / "other.csv"
+    lines = texts.read_text().replace("body\n", "id;words\n").replace("the moon", "é;the moon")
+    other.write_text(lines.replace("the salt", "é;the salt"), encoding="latin-1")
+    form = ("--text-column", "words", "--delimiter", ";", "--encoding", "latin-1")
+    for command in (("transform",), ("evaluate",)):
+        assert run(*command, fit_of_texts[0], other).exit_code == 2
+        result = run(*command, fit_of_texts[0], other, *form, "--coverage", 0.7)
+        assert result.exit_code == 0, result.output
+    as_before = run("transform", fit_of_texts[0], texts, "--json").stdout
+    assert run("transform", fit_of_texts[0], other, *form, "--json").stdout == as_before
+
+
+def test_a_fit_of_counts_does_not_know_how_texts_are_split(run, texts, tmp_path):
+    counts, fit = tmp_path / "counts.npz", tmp_path / "fit.nc"
+    assert run("convert", texts, "--text-column", "body", "--out", counts).exit_code == 0
+    assert run("fit", "lda", counts, *FAST, "--out", fit).exit_code in (0, 3)
+    result = run("transform", fit, texts, "--text-column", "body", "--coverage", 0.3)
+    assert result.exit_code == 0, result.output
+    assert "does not say how its texts were split" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
