@@ -156,6 +156,8 @@ def test_csv_with_a_long_document(tmp_path):
         (b'text\n"open\n', "line 2: expected CSV"),
         (b"text\n\xe9t\xe9\n", "line 2: expected UTF-8, found byte 0xe9"),
         (b"text,y\nword,nan\n", r"covariates\['y'\]\[0\]: expected a finite number, found nan"),
+        (b"text,group\nword,a\nword,\n", "group: expected that of every document, found none of document 2"),
+        (b"text,group\nword, \n", "group: expected that of every document, found none of document 1"),
         (b"text\n", "vectorizer: empty vocabulary"),
     ],
 )

@@ -371,7 +371,7 @@ class Corpus:
         Raises
         ------
         CorpusError
-            If there is no such covariate.
+            If there is no such covariate, or if it is an empty text for a document.
         """
         covariate = self.covariates.get(by)
         if not isinstance(covariate, np.ndarray) or covariate.ndim != 1 or covariate.dtype.kind not in "biuU":
@@ -384,6 +384,12 @@ class Corpus:
             names = self.covariate_names[by][values]
         else:
             names = values if values.dtype.kind == "U" else np.array([f"{by} {value}" for value in values])
+        has_none = np.flatnonzero(np.strings.strip(names)[group] == "")
+        if has_none.size:
+            raise CorpusError(
+                f"covariates[{by!r}]: expected a group for every document, found none for document "
+                f"{has_none[0] + 1}"
+            )
         return self.with_groups(group, names)
 
     def with_groups(self, group: Any, names: Any = None) -> "Corpus":

@@ -213,10 +213,6 @@ def read_json_lines(path: Path, options: TextOptions) -> Documents:
     if not have_text:
         raise _no_column("every line", column, plain)
     cells = {key: ["" if row.get(key) is None else str(row[key]) for row in rows] for key in plain}
-    if "" in cells.get("group", ()):
-        raise CorpusError(
-            f"group: expected that of every document, found none of document {cells['group'].index('') + 1}"
-        )
     return _fields_of(cells)
 
 
@@ -242,7 +238,13 @@ def _no_column(where: str, column: str, found: Iterable[str]) -> CorpusError:
 
 def _fields_of(columns: dict[str, list[str]]) -> dict[str, Any]:
     """Return groups and covariates of named columns."""
-    fields: dict[str, Any] = _groups(columns.pop("group")) if "group" in columns else {}
+    fields: dict[str, Any] = {}
+    if "group" in columns:
+        names = columns.pop("group")
+        for d, name in enumerate(names, start=1):
+            if not name.strip():
+                raise CorpusError(f"group: expected that of every document, found none of document {d}")
+        fields = _groups(names)
     return fields | {"covariates": {name: typed(values) for name, values in columns.items()}}
 
 

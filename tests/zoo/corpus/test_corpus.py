@@ -181,6 +181,14 @@ def test_groups_are_values_of_a_covariate():
         corpus.grouped("age")
 
 
+@pytest.mark.parametrize("names", [{}, {"kind": ["x", ""]}])
+def test_no_group_is_nameless(names):
+    kind = [0, 1, 0] if names else ["x", "", "x"]
+    corpus = Corpus([0], [0, 1, 1, 1], covariates={"kind": kind}, covariate_names=names)
+    with pytest.raises(CorpusError, match=r"covariates\['kind'\]: .* found none for document 2"):
+        corpus.grouped("kind")
+
+
 def test_groups_take_the_numbers_of_their_namesakes():
     fitted = Corpus([0, 1], [0, 1, 2], group=[0, 1], group_names=["a", "b"])
     other = Corpus([1, 0, 1], np.arange(4), group=[0, 1, 0], group_names=["b", "a"])
