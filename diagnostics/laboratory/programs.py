@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpyro import handlers
-from numpyro.infer import MCMC, NUTS
+from numpyro.infer import NUTS
 from numpyro.infer.util import log_density
 
 from .subject import BrokenSubject
@@ -74,17 +75,16 @@ class NumpyroProgram:
         self, rng: np.random.Generator, latents: Any, data: Mapping[str, Any]
     ) -> Iterator[dict[str, np.ndarray]]:
         """Latents after each iteration of NUTS, once it is tuned; `latents` are not looked at."""
-        chain = self._chain
-        chain.post_warmup_state = None
+        return islice(self._iterations(_key(rng), data), self.tune, None)
+
+    def _iterations(self, key: jax.Array, data: Mapping[str, Any]) -> Iterator[dict[str, np.ndarray]]:
+        """Latents after each iteration of NUTS, those in which it tunes itself included."""
+        state = self._sampler.init(key, self.tune, None, (), dict(data))
         while True:
-            chain.run(_key(rng), **data)
-            state: Any = chain.last_state
-            chain.post_warmup_state = state
-            # Without what the program computes from its latents, which NumPyro has among the samples.
-            draws = {site: np.asarray(v) for site, v in chain.get_samples().items() if site in state.z}
+            state, found = self._advance(state, dict(data))
+            draws = jax.device_get(found)
             for i in range(BLOCK):
                 yield {site: values[i] for site, values in draws.items()}
-            chain.post_warmup_state = state  # another data set may have had its turn
 
     def quantities(self, latents: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """All latents, and the log density of latents and data."""
@@ -101,14 +101,25 @@ class NumpyroProgram:
         }
 
     @cached_property
-    def _chain(self) -> MCMC:
-        return MCMC(
-            NUTS(self.program),
-            num_warmup=self.tune,
-            num_samples=BLOCK,
-            progress_bar=False,
-            jit_model_args=True,
-        )
+    def _sampler(self) -> NUTS:
+        return NUTS(self.program)
+
+    @cached_property
+    def _advance(self) -> Callable[[Any, dict[str, Any]], tuple[Any, dict[str, jax.Array]]]:
+        """`BLOCK` iterations from a state on, with their draws; compiled once for all data of one shape."""
+        sampler = self._sampler
+
+        def advance(state: Any, data: dict[str, Any]) -> tuple[Any, dict[str, jax.Array]]:
+            constrained = sampler.postprocess_fn((), data)
+
+            def iteration(state: Any, _: None) -> tuple[Any, dict[str, jax.Array]]:
+                state = sampler.sample(state, (), data)
+                sites = constrained(state.z)
+                return state, {site: sites[site] for site in state.z}  # without what is computed from them
+
+            return jax.lax.scan(iteration, state, None, length=BLOCK)
+
+        return jax.jit(advance)
 
     @cached_property
     def _log_joint(self) -> Callable[[dict[str, Any], dict[str, Any]], jax.Array]:

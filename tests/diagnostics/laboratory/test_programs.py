@@ -48,6 +48,21 @@ def test_its_chain_has_the_posterior_as_its_law():
     assert abs(draws.std() - 0.5) < 5 * 0.5 / np.sqrt(300)
 
 
+def test_nuts_is_compiled_once():
+    calls = []
+
+    def counted(n, y=None):
+        calls.append(n)
+        right(n, y)
+
+    own, y = NumpyroProgram(counted, "y", {"n": 3}, tune=10), {"y": np.zeros(3, np.float32)}
+    chain = own.transitions(np.random.default_rng(0), None, y)
+    next(chain)
+    before = len(calls)
+    next(islice(chain, 120, None))
+    assert len(calls) == before
+
+
 def test_a_site_that_is_not_there():
     own = NumpyroProgram(right, ["x"], {"n": 3})
     with pytest.raises(ValueError, match="right: expected a site 'x', which is observed"):
