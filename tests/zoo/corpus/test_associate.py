@@ -1,5 +1,7 @@
 """Associations from text, embeddings and matrices, against counts by hand; and input that is wrong."""
 
+import gzip
+
 import numpy as np
 import pytest
 from bnpzoo.zoo.corpus import Corpus, CorpusError
@@ -105,6 +107,27 @@ def test_embeddings_are_read_by_word(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        "cat 1 2.5\n. . . 1 1\n\xa0 1 1\nsat -1 1e-3\n",
+        "2 2\r\ncat 1 2.5\r\nsat -1 1e-3\r\n\r\n",
+        "\ncat\t1\t2.5\n\nsat\t-1\t1e-3 \n",
+    ],
+)
+@pytest.mark.parametrize("name", ["a.vec", "a.vec.gz"])
+def test_embeddings_as_they_are_about(tmp_path, content, name):
+    data = content.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    found = read_embeddings(tmp_path / name, VOCABULARY)
+    assert found.sum(0).tolist() == [0.0, 2.501]
+
+
+def test_embeddings_of_a_word_with_accents_and_of_one_number(tmp_path):
+    (tmp_path / "a.vec").write_text("e\u0301te\u0301 2\n", encoding="utf-8")
+    assert read_embeddings(tmp_path / "a.vec", np.array(["été"])).tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         ("cat 1 2\nsat 1\n", "line 2: expected a word and 2 numbers, found 1 numbers"),
@@ -112,7 +135,8 @@ def test_embeddings_are_read_by_word(tmp_path):
         ("cat 1 nan\n", "line 1: expected finite numbers"),
         ("fish 1 2\n", "expected some of the 5 words of the corpus, found none"),
         ("", "expected some of the 5 words"),
-        ("\n", "line 1: expected a word and 1 numbers"),
+        ("\n", "expected some of the 5 words"),
+        ("cat\n", "line 1: expected a word and 1 numbers"),
     ],
 )
 def test_embeddings_that_cannot_be_read(tmp_path, content, message):
