@@ -122,7 +122,7 @@ def replicate(bench: Bench, joint: Joint, plan: Plan, index: int) -> tuple[np.nd
     """Normalised ranks and effective sample sizes of one replication, each float (Q,)."""
     rng = np.random.default_rng([plan.seed, index])
     latents, data = joint.draw(bench, rng, index)
-    truth = bench.measure(latents, data)
+    truth, data = bench.measure(latents, data), bench.copy_of(data)
     chain = bench.transitions(rng, joint.start(bench, rng, index, data), data)
     last = plan.warmup + plan.draws * plan.thin
     kept = islice(chain, plan.warmup + plan.thin - 1, last, plan.thin)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import wraps
 from itertools import islice
 from typing import Any, Concatenate, Protocol
@@ -26,6 +27,9 @@ class Subject(Protocol):
     own, given the latents of the old data, and returns latents and data of old and new together.
     A sampler that cannot be put at given latents says so by ``starts_by_itself = True``; then only rungs that
     throw the beginning of a chain away, `agrees_with_oracle` and `sbc`, can judge it.
+
+    What these functions return is measured at once, but for data, which a chain is given until it ends: so
+    latents may be moved in place, and data that were returned should not be changed later.
     """
 
     def draw_latents(self, rng: np.random.Generator) -> Any:
@@ -177,6 +181,11 @@ class Bench:
             return self.draw_joint(rng)[0]
         with _blaming("start"):
             return start(rng, data)
+
+    def copy_of(self, data: Any) -> Any:
+        """Copy data of which a chain is run after others have been drawn, maybe into the same array."""
+        with _blaming("a copy of the data"):
+            return deepcopy(data)
 
     def extend(self, rng: np.random.Generator, latents: Any, data: Any) -> tuple[Any, Any]:
         """Old and new data together, and their latents."""

@@ -77,6 +77,20 @@ def test_bad_subject_is_reported(rung, case, normal, broken):
     assert verdict.tree().attrs["status"] == "broken"
 
 
+def test_data_may_be_drawn_into_one_array(normal, broken):
+    """Of which `sbc` runs a chain after it has drawn others, to start from."""
+    good, room = normal(), np.empty(3)
+
+    def draw_data(rng, latents):
+        room[:] = good.draw_data(rng, latents)
+        return room
+
+    expected, found = (
+        sbc(one, replications=20, draws=7, thin=1) for one in (good, broken(draw_data=draw_data))
+    )
+    assert found.groups["prior_sbc"].identical(expected.groups["prior_sbc"])
+
+
 def test_rounding_restores_ties():
     bench = Bench(subject=type("Sum", (), {"quantities": lambda self, x, y: {"x": x}})())
     one = bench.measure(np.array([0.1 + 0.2, 1e-300, -1234.5678901234, 0.0, 1e300]), None)
