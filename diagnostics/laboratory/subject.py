@@ -119,8 +119,8 @@ def _blaming(function: str) -> Iterator[None]:
     except BrokenSubject:
         raise
     except Exception as error:
-        first_line = str(error).partition("\n")[0]
-        raise BrokenSubject(f"{function} raised {type(error).__name__}: {first_line}") from error
+        told = filter(None, [type(error).__name__, str(error).partition("\n")[0]])
+        raise BrokenSubject(f"{function} raised {': '.join(told)}") from error
 
 
 def name_of(subject: Any) -> str:
@@ -166,7 +166,7 @@ class Bench:
     def draw_joint(self, rng: np.random.Generator) -> tuple[Any, Any]:
         """Latents from the prior and data given them."""
         with _blaming("draw_latents"):
-            latents = self.subject.draw_latents(rng)
+            latents = _expected(self.subject.draw_latents(rng), "draw_latents")
         return latents, self.draw_data(rng, latents)
 
     def draw_data(self, rng: np.random.Generator, latents: Any) -> Any:
@@ -180,7 +180,7 @@ class Bench:
         if start is None:
             return self.draw_joint(rng)[0]
         with _blaming("start"):
-            return start(rng, data)
+            return _expected(start(rng, data), "start")
 
     def copy_of(self, data: Any) -> Any:
         """Copy data of which a chain is run after others have been drawn, maybe into the same array."""
@@ -202,7 +202,7 @@ class Bench:
             if chain is not None:
                 yield from _until_closed(chain(rng, latents, data))
             while chain is None:
-                latents = self.subject.transition(rng, latents, data)
+                latents = _expected(self.subject.transition(rng, latents, data), "transition")
                 yield latents
 
     def after(self, n: int, rng: np.random.Generator, latents: Any, data: Any) -> Any:
@@ -214,8 +214,11 @@ class Bench:
     def measure(self, latents: Any, data: Any) -> np.ndarray:
         """Test quantities in one flat array, in the order of `shapes`, rounded to ten significant digits."""
         with _blaming("quantities"):
-            told = {name: np.asarray(value) for name, value in self.subject.quantities(latents, data).items()}
-            values = {name: _real(name, value) for name, value in told.items()}
+            told = self.subject.quantities(latents, data)
+            if not hasattr(told, "items"):
+                found = "None" if told is None else type(told).__name__
+                raise BrokenSubject(f"quantities: expected a mapping of names to numbers, found {found}")
+            values = {name: _real(name, np.asarray(value)) for name, value in told.items()}
         shapes = {name: value.shape for name, value in values.items()}
         if not self.shapes:
             _check_names(shapes)
@@ -252,6 +255,13 @@ class Bench:
         )
 
 
+def _expected(latents: Any, function: str) -> Any:
+    """`latents`, unless a function has returned none; a user's may work in place, and forget to."""
+    if latents is None:
+        raise BrokenSubject(f"{function} returned None, where latents were expected")
+    return latents
+
+
 def _real(name: Any, value: np.ndarray) -> np.ndarray:
     """`value` as floats; a cast would drop imaginary parts without a word."""
     if np.iscomplexobj(value):
@@ -271,7 +281,8 @@ def _check_names(shapes: Mapping[Any, tuple[int, ...]]) -> None:
 
 
 def _until_closed(chain: Iterator[Any]) -> Iterator[Any]:
-    yield from chain
+    for latents in chain:
+        yield _expected(latents, "transitions")
     raise BrokenSubject("transitions ended, where an endless iterator was expected")
 
 
@@ -292,6 +303,8 @@ def reports_broken[S: Subject, **P](
     ) -> Callable[Concatenate[S, P], Verdict]:
         @wraps(test)
         def run(subject: S, *args: P.args, **kwargs: P.kwargs) -> Verdict:
+            if isinstance(subject, type):
+                raise ValueError(f"expected a subject, found its class {subject.__name__}")
             try:
                 return test(subject, *args, **kwargs)
             except BrokenSubject as error:

@@ -20,6 +20,10 @@ def _raises(*_):
     raise IndexError("index 7 is out of bounds")
 
 
+def _fails(*_):
+    raise AssertionError
+
+
 def _bad(normal):
     good = normal()
     later = {"mu": np.nan, "log_likelihood": 0.0, "exceeds": [0, 1]}
@@ -39,6 +43,27 @@ def _bad(normal):
         ),
         "never moves": ({"transition": lambda rng, latents, data: latents}, "never moved"),
         "raises": ({"transition": _raises}, "transition raised IndexError: index 7 is out of bounds"),
+        "raises without a word": ({"transition": _fails}, r"transition raised AssertionError\.$"),
+        "moves in place": (
+            {"transition": lambda rng, latents, data: None},
+            r"transition returned None, where latents were expected\.$",
+        ),
+        "yields nothing": (
+            {"transitions": lambda rng, latents, data: iter([None])},
+            "transitions returned None, where latents were expected",
+        ),
+        "draws no latents": (
+            {"draw_latents": lambda rng: None, "quantities": lambda latents, data: {"x": 0.0}},
+            "draw_latents returned None, where latents were expected",
+        ),
+        "measures None": (
+            {"quantities": lambda latents, data: None},
+            "quantities: expected a mapping of names to numbers, found None",
+        ),
+        "measures a list": (
+            {"quantities": lambda latents, data: [latents]},
+            "quantities: expected a mapping of names to numbers, found list",
+        ),
         "draws no data": ({"draw_data": _raises}, "draw_data raised IndexError"),
         "measures nothing": ({"quantities": lambda latents, data: {}}, "quantities returned nothing"),
         "measures words": ({"quantities": lambda *_: {"mu": "high"}}, "quantities raised ValueError"),
@@ -75,6 +100,12 @@ def test_bad_subject_is_reported(rung, case, normal, broken):
     with pytest.raises(AssertionError, match=message):
         raise AssertionError(verdict.message)
     assert verdict.tree().attrs["status"] == "broken"
+
+
+@pytest.mark.parametrize("rung", [geweke, sequential, sbc], ids=lambda rung: rung.__name__)
+def test_a_class_is_no_subject(rung, normal):
+    with pytest.raises(ValueError, match=r"^expected a subject, found its class Normal$"):
+        rung(normal)
 
 
 def test_data_may_be_drawn_into_one_array(normal, broken):
