@@ -124,7 +124,7 @@ def test_a_fit_of_counts_does_not_know_how_texts_are_split(run, texts, tmp_path)
         (("--max-features", "0"), "--max-features"),
         (("--split", "nope"), "--split nope: the covariates are "),
         (("--set", "alpha=1", "--set", "alpha=2"), "--set alpha=2: alpha is set twice"),
-        (("--token-pattern", "("), "vectorizer: "),
+        (("--token-pattern", "("), "token_pattern: expected a regular expression"),
         (("--encoding", "latein"), "encoding: expected one that Python knows"),
     ],
 )

@@ -148,7 +148,7 @@ def test_texts(tmp_path_factory, texts, kind, options, block):
 def test_columns_keep_their_order(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("weight,text,age,words,\n1,cat dog,2,3,4\n")
-    convert_corpus(path, tmp_path / "a.arrays", options=TextOptions(min_df=1))
+    convert_corpus(path, tmp_path / "a.arrays")
     assert [*read_corpus(tmp_path / "a.arrays").covariates] == ["weight", "age", "words", ""]
 
 
@@ -157,6 +157,12 @@ def test_folders_with_covariates_under_their_own_names(tmp_path):
     for name in ("", "a%2Fb", "size"):
         np.save(tmp_path / "a.arrays" / f"{name}.npy", [1])
     assert {*read_corpus(tmp_path / "a.arrays").covariates} == {"", "a/b", "size"}
+
+
+def test_without_options_all_words_stay(tmp_path):
+    path = write_texts(tmp_path, "csv", [(0, "the cat and the dog"), (1, "42")])
+    convert_corpus(path, tmp_path / "a.arrays")
+    assert read_corpus(tmp_path / "a.arrays").digest() == read_corpus(path).digest()
 
 
 def test_what_was_dropped_is_told(tmp_path):

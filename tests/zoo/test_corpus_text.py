@@ -233,6 +233,21 @@ def test_options_drop_what_is_no_help_to_read_topics(tmp_path):
     assert decode(read_corpus(path, options=everything))[2] == ["the", "cats", "b52"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_df": 0}, "min_df: expected a number of documents, 1 or more, or a share .*, found 0"),
+        ({"max_df": 1.5}, "max_df: .* found 1.5"),
+        ({"max_features": 0}, "max_features: expected 1 or more, found 0"),
+        ({"token_pattern": "("}, r"token_pattern: expected a regular expression, found '\(': "),
+        ({"token_pattern": "(a)(b)"}, "token_pattern: expected at most one group to capture, found 2"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(CorpusError, match=message):
+        TextOptions(**options)
+
+
 def test_other_columns_delimiters_and_encodings(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_bytes("body\tyear\nnaïve\t1999\n".encode("latin-1"))

@@ -177,7 +177,7 @@ def convert_corpus(
     format : str, optional
         Of `source`.
     options : TextOptions, optional
-        For text.
+        For text; where there are none, all is as `read_corpus` has it without.
 
     Returns
     -------
@@ -200,8 +200,15 @@ def convert_corpus(
     with access_to(path), new_folder(path) as folder, content_of(source):
         if chosen.open_bags is not None:
             return write_bags(partial(chosen.open_bags, source), folder)
-        options = options or TextOptions()
-        return write_texts(_reading(source, format, options), options.vectorizer(), folder)
+        vectorizer = _usual_vectorizer() if options is None else options.vectorizer()
+        return write_texts(_reading(source, format, options or TextOptions()), vectorizer, folder)
+
+
+def _usual_vectorizer() -> "CountVectorizer":
+    """Return what splits texts where nothing is said of them."""
+    from sklearn.feature_extraction.text import CountVectorizer  # slow to import
+
+    return CountVectorizer()
 
 
 def is_text(path: str | PathLike[str], format: str | None = None) -> bool:

@@ -52,7 +52,7 @@ class TextOptions:
     Raises
     ------
     CorpusError
-        `sentences` is none of these.
+        An option is none of what it can be; names it.
     """
 
     stop_words: str | tuple[str, ...] | None = "english"
@@ -67,6 +67,11 @@ class TextOptions:
 
     def __post_init__(self):
         check_sentences(self.sentences)
+        _check_limit("min_df", self.min_df)
+        _check_limit("max_df", self.max_df)
+        if self.max_features is not None and self.max_features < 1:
+            raise CorpusError(f"max_features: expected 1 or more, found {self.max_features}")
+        _check_pattern(self.token_pattern)
 
     def vectorizer(self) -> "CountVectorizer":
         """Return what splits the texts and chooses the vocabulary."""
@@ -82,6 +87,25 @@ class TextOptions:
     def of_new_documents(self) -> "TextOptions":
         """Return the options with which documents are read whose words are looked up in a vocabulary."""
         return replace(self, min_df=1, max_df=1.0, max_features=None)
+
+
+def _check_limit(name: str, value: float) -> None:
+    is_share = isinstance(value, float) and 0 <= value <= 1
+    if not is_share and not (isinstance(value, int | np.integer) and value >= 1):
+        raise CorpusError(
+            f"{name}: expected a number of documents, 1 or more, or a share from 0.0 to 1.0, found {value!r}"
+        )
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        n_groups = re.compile(with_marks(pattern)).groups
+    except re.error as error:
+        raise CorpusError(
+            f"token_pattern: expected a regular expression, found {pattern!r}: {error}"
+        ) from None
+    if n_groups > 1:
+        raise CorpusError(f"token_pattern: expected at most one group to capture, found {n_groups}")
 
 
 type Texts = tuple[list[str], dict[str, Any]]
