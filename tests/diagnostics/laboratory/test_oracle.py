@@ -63,6 +63,22 @@ def test_wrong_chain_disagrees(chinese, oracle, seed):
     assert verdict.status == "rejected", verdict
 
 
+def test_a_right_chain_that_mixes_slowly_is_not_rejected(chinese, oracle):
+    """Of twelve such chains five would be, were it not that none is evidence."""
+    found = []
+    for seed in range(12):
+        subject = chinese()
+        move = subject.transition
+        subject.transition = lambda rng, latents, data, move=move: (
+            move(rng, latents, data) if rng.random() < 0.03 else latents
+        )
+        verdict = agrees_with_oracle(subject, oracle, WORDS, chains=2, draws=500, warmup=500, seed=seed)
+        found.append(verdict.status)
+    assert "rejected" not in found
+    assert "broken" in found
+    assert "mixes too slowly for 1000 draws" in verdict.message or verdict.passed
+
+
 def test_stuck_chain_is_broken(chinese, oracle):
     subject = chinese()
     subject.transition = lambda rng, latents, data: latents
