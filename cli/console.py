@@ -18,10 +18,10 @@ from rich.text import Text
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-out = Console()
+out = Console(emoji=False)  # a name such as :one: is no picture
 """Standard output: results."""
 
-err = Console(stderr=True)
+err = Console(stderr=True, emoji=False)
 """Standard error: progress, remarks and errors, so that results can be piped."""
 
 
@@ -151,6 +151,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 def _column(name: str, cells: Sequence[tuple[str, bool]]) -> Column:
     """Column of a table, no narrower than its longest word."""
     is_numeric = all(is_number for _, is_number in cells)
+    name = escape(name)
     return Column(
         name.replace(" ", "\n") if is_numeric else name,  # as narrow as the numbers allow
         justify="right" if is_numeric else "left",
@@ -173,7 +174,7 @@ def _blocks(widths: Sequence[int]) -> Iterator[list[int]]:
 
 def _longest_word(cells: Iterable[str]) -> int:
     """Characters of the longest word that is not to be broken."""
-    words = (word for cell in cells for word in Text.from_markup(cell).plain.split())
+    words = (word for cell in cells for word in Text.from_markup(cell, emoji=False).plain.split())
     return max((len(word) for word in words if len(word) <= WHOLE), default=1)
 
 
@@ -199,7 +200,7 @@ def one_bar(what: str = "", *, starts_anew: bool = False) -> Iterator[Callable[.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=28), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=28), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as bars:
         task = bars.add_task(what, total=None)
         current = what

@@ -55,3 +55,19 @@ def test_columns_without_room_stand_below(printed):
     assert [name for header in headers for name in header[1:]] == names
     last = [row[1:] for row in words if row and row[0] == names[-1]]
     assert [int(cell) for row in last for cell in row] == list(range(11, 23))
+
+
+def test_names_are_neither_pictures_nor_markup(capsys):
+    console.say(":one: [b]")
+    console.print_table(":two: [i]", ["a :three: [u]", "n [s]"], [[":four: [dim]", 1]])
+    told = "".join(capsys.readouterr())
+    for name in (":one: [b]", ":two: [i]", "a :three: [u]", "[s]", ":four: [dim]"):
+        assert name in told
+
+
+def test_what_a_bar_is_of_is_taken_literally(monkeypatch):
+    text = io.StringIO()
+    monkeypatch.setattr(console, "err", Console(file=text, width=80, force_terminal=True, emoji=False))
+    with console.one_bar() as move:
+        move(1, 2, ":five: [red]")
+    assert ":five: [red]" in text.getvalue()

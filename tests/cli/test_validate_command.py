@@ -139,6 +139,17 @@ def test_what_is_to_be_validated(run, out, arguments):
     assert run("validate", *arguments, "--out", out).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "options"), [("coin.py:Coin", ("--rung", "sbc")), ("coin.py", ("--blind", "3"))]
+)
+def test_a_sampler_of_ones_own_is_audited_or_judged_in_python(run, name, options):
+    result = run("validate", name, *options)
+    assert result.exit_code == 2
+    told = " ".join(result.output.replace("│", " ").split())
+    assert f"{name}: a sampler of your own is told as FILE.py:NAME, and needs --blind N; single" in told
+    assert "had in Python" in told
+
+
 OWN = """\
 class Coin:
     def side(self):
