@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import re
 import unicodedata
 from dataclasses import replace
@@ -316,6 +317,7 @@ def test_json_lines(tmp_path):
 
 def test_json_lines_have_gaps_as_csv_has(tmp_path):
     rows = [{"text": "a dog", "rating": 1.5, "good": True}, {"text": "a cat", "rating": None}, {"text": "x"}]
+    rows[2]["rating"] = math.nan
     (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     (tmp_path / "a.csv").write_text("text,rating,good\na dog,1.5,True\na cat,,\nx,,\n")
     found, expected = (read_corpus(tmp_path / name).covariates for name in ("a.jsonl", "a.csv"))

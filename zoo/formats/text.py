@@ -215,9 +215,9 @@ def read_csv(path: Path, options: TextOptions) -> Documents:
 def read_json_lines(path: Path, options: TextOptions) -> Documents:
     """Read JSON lines: an object a document, with its text, perhaps ``group``.
 
-    Other keys with text, numbers or truth values are covariates; where a line has null, or not the key, there
-    is an empty cell. Those that hold a list or an object in any line are left out. The text may be a list of
-    sentences, in all lines or in none.
+    Other keys with text, numbers or truth values are covariates; where a line has null or NaN, or not the
+    key, there is an empty cell. Those that hold a list or an object in any line are left out. The text may be
+    a list of sentences, in all lines or in none.
     """
     rows: list[dict[str, Any]] = []
     column, are_lists, have_text = options.column, None, True
@@ -236,8 +236,13 @@ def read_json_lines(path: Path, options: TextOptions) -> Documents:
     plain = [key for key in keys if not any(isinstance(row.get(key), list | dict) for row in rows)]
     if not have_text:
         raise _no_column("every line", column, plain)
-    cells = {key: ["" if row.get(key) is None else str(row[key]) for row in rows] for key in plain}
-    return _fields_of(cells)
+    return _fields_of({key: [_cell(row.get(key)) for row in rows] for key in plain})
+
+
+def _cell(value: Any) -> str:
+    """Cell of CSV that holds a value of JSON."""
+    is_missing = value is None or value != value  # NaN, which Python writes, though JSON does not have it
+    return "" if is_missing else str(value)
 
 
 def _row_of_json(line: str, number: int, column: str) -> tuple[dict[str, Any], bool]:
