@@ -130,8 +130,8 @@ def validate(
     own = ":" in name or name.endswith(".py")
     if own and not everything and not (blind and ":" in name):
         raise typer.BadParameter(
-            f"{name}: a sampler of your own is told as FILE.py:NAME, and needs --blind N; single verdicts are "
-            "had in Python, as the tutorial on testing your own sampler shows"
+            f"{name}: a sampler of your own is told as FILE.py:NAME, and needs --blind N; single verdicts "
+            "are had in Python, as the tutorial on testing your own sampler shows"
         )
     what = "--all" if everything else "FILE.py:NAME" if own else "MODEL"
     _check_used([option for option, is_given in given.items() if is_given], what + " --blind" * bool(blind))
