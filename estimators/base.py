@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..diagnostics.heldout import HeldOut, document_completion, posterior_predictives
+from ..diagnostics.heldout import HeldOut
+from ..diagnostics.heldout.usual import usual_score
 from ..diagnostics.topics import match_topics, transform
 from ..diagnostics.topics.summaries import Summary, word_probabilities
 from ..zoo.contract import Model
@@ -109,9 +110,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         if self.keep < 1:
             raise ValueError(f"keep: expected at least 1, found {self.keep}")
+        model = self.make_model()
+        for of_earlier_fit in ("fit_", "matched_"):  # this one may fail after the features are counted anew
+            vars(self).pop(of_earlier_fit, None)
         corpus = self._corpus(X, groups, reset=True)
         self.fit_ = sample(
-            self.make_model(), corpus, variant=self.variant, chains=self.chains, tune=self.tune,
+            model, corpus, variant=self.variant, chains=self.chains, tune=self.tune,
             draws=self.draws, thin=self.thin, keep=self.keep, seed=self._seed(), partial=False,
             workers=None if self.n_jobs is None else effective_n_jobs(self.n_jobs),
         )  # fmt: skip
@@ -152,7 +156,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Perplexity of documents by document completion: each half of a document predicts the other's words.
 
         Averaged over posterior draws before the logarithm; lower is better, and V is that of guessing. See
-        `document_completion`.
+        `document_completion`. Where a document has some topics only, by empirical likelihood instead, which
+        is of whole documents; see `usual_score`.
         """
         return self._held_out(X, groups).perplexity
 
@@ -169,7 +174,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _held_out(self, X: Any, groups: Any) -> HeldOut:
         check_is_fitted(self)
         corpus = self._corpus(X, groups).with_groups_of(self.matched_.corpus)
-        return document_completion(posterior_predictives(self.fit_, corpus), corpus)
+        return usual_score(self.fit_, corpus)
 
     def _seed(self) -> int:
         if isinstance(self.random_state, Integral):
@@ -188,6 +193,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return corpus
         labels, group = np.unique(np.asarray(groups).astype(str), return_inverse=True)
         return corpus.with_groups(group, labels)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "matched_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

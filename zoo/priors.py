@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
+from numbers import Real
 from typing import Any, NamedTuple, override
 
 import numpy as np
@@ -41,11 +42,17 @@ class Prior(ABC):
         """Values that are not exceeded with the given probabilities."""
 
     def _check(self, expected: str) -> None:
-        if not all(LEAST <= x <= LARGEST for x in self.parameters):
-            found = ", ".join(map(str, self.parameters))
-            raise ValueError(
-                f"{type(self).__name__}: expected positive {expected} (1e-300 to 1e300), found {found}"
-            )
+        """Raise ValueError unless the parameters are positive numbers; make them Python floats."""
+        name = type(self).__name__
+        for parameter in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, parameter.name)
+            number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+            if not LEAST <= number <= LARGEST:
+                found = ", ".join(map(repr, self.parameters))
+                raise ValueError(f"{name}: expected positive {expected} (1e-300 to 1e300), found {found}")
+            object.__setattr__(self, parameter.name, number)
+        if not LEAST <= self.mean <= LARGEST:
+            raise ValueError(f"{name}: expected a mean of 1e-300 to 1e300, found {self.mean:g}")
 
     def __str__(self):
         first, second = self.parameters

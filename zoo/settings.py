@@ -106,6 +106,7 @@ class HasSettings:
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __post_init__(self):
+        self.check_texts()
         self.check_hyperparameters()
 
     @property
@@ -208,6 +209,14 @@ class HasSettings:
             bounds = bounds or (f"{least} or more" if most == np.inf else f"{least} to {most:,}")
             raise ValueError(f"{self.label}: {name}: expected a whole number, {bounds}, found {value!r}")
         object.__setattr__(self, name, number)  # JSON does not know NumPy's
+
+    def check_texts(self) -> None:
+        """Raise ValueError unless every field that is text by default is text."""
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(f.default, str) and not isinstance(value, str):
+                wanted = "text (names, with commas between them)"
+                raise ValueError(f"{self.label}: {f.name}: expected {wanted}, found {value!r}")
 
     def check_truth(self, name: str) -> None:
         """Raise ValueError unless field `name` is True or False."""

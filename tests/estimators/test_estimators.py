@@ -6,12 +6,13 @@ import bnpzoo
 import numpy as np
 import pytest
 import sklearn
-from bnpzoo.sklearn import Hpyp, Lda, TopicModel
+from bnpzoo.sklearn import Focused, Hpyp, Lda, TopicModel
 from bnpzoo.zoo.formats import from_counts
 from bnpzoo.zoo.inference import ResultsError, sample
 from bnpzoo.zoo.models import MODELS, get
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -76,6 +77,23 @@ def test_draws_are_those_of_sample(counts, fitted):
 def test_draws_must_be_kept(counts):
     with pytest.raises(ValueError, match="keep: expected at least 1, found 0"):
         Lda(n_topics=2, **SHORT | {"keep": 0}).fit(counts)
+
+
+def test_a_fit_that_failed_leaves_none(counts):
+    model = Lda(n_topics=2, **SHORT).fit(counts)
+    with pytest.raises(ValueError, match="eta"):
+        model.set_params(eta=-1.0).fit(counts[:, :4])
+    assert model.transform(counts).shape == (len(counts), 2)  # nothing was begun
+    model.set_params(eta=0.5, draws=0)
+    with pytest.raises(ValueError, match="draws"):
+        model.fit(counts[:, :4])
+    with pytest.raises(NotFittedError):
+        model.transform(counts[:, :4])
+
+
+def test_documents_of_some_topics_are_scored_as_wholes(counts):
+    model = Focused(**SHORT).fit(counts)
+    assert model.score(counts) == pytest.approx(-np.log(model.perplexity(counts)))
 
 
 def test_topics_and_proportions(counts, fitted):

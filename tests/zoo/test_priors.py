@@ -1,5 +1,8 @@
 """Priors of hyperparameters: density, mean, quantiles and draws agree."""
 
+import json
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from bnpzoo.zoo.priors import PRIORS, Beta, Gamma
@@ -40,3 +43,13 @@ def test_wrong_parameters():
         Beta(0.0, 1.0)
     with pytest.raises(ValueError, match=r"Gamma: expected positive shape and rate \(.*\), found 1.0, inf"):
         Gamma(1.0, np.inf)
+    for wrong in ("a", None, [1], True):
+        with pytest.raises(ValueError, match="Gamma: expected positive shape and rate"):
+            Gamma(wrong, 1.0)
+    with pytest.raises(ValueError, match="Gamma: expected a mean of 1e-300 to 1e300, found inf"):
+        Gamma(1e300, 1e-300)
+
+
+@pytest.mark.parametrize("number", [np.int64(2), np.float32(2.0), Fraction(2)])
+def test_parameters_are_numbers_of_python(number):
+    assert json.dumps(Gamma(number, 1).parameters) == "[2.0, 1.0]"

@@ -194,6 +194,14 @@ def test_checkpoints_of_another_run_are_refused(subject, tmp_path):
         ({"chains": 0}, "chains: expected at least 1"),
         ({"draws": 0}, "draws: expected at least 1"),
         ({"thin": 0}, "thin: expected at least 1"),
+        ({"draws": 4.5}, "draws: expected a whole number, found 4.5"),
+        ({"tune": 2.5}, "tune: expected a whole number, found 2.5"),
+        ({"keep": True}, "keep: expected a whole number, found True"),
+        ({"chains": "4"}, "chains: expected a whole number, found '4'"),
+        ({"workers": 0}, "workers: expected at least 1, found 0"),
+        ({"seed": None}, "seed: expected a whole number, found None"),
+        ({"seed": -1}, "seed: expected at least 0, found -1"),
+        ({"seed": 2**63}, "seed: expected at most 9223372036854775807"),
         ({"truncation": 5}, "truncation: backend 'kernel' takes none; it is for backend numpyro or stan"),
         ({"backend": "numpyro"}, "mt_hdp under backend 'numpyro' needs one"),
         ({"backend": "numpyro", "truncation": 1}, "truncation: expected at least 2"),
@@ -207,6 +215,14 @@ def test_checkpoints_of_another_run_are_refused(subject, tmp_path):
 def test_bad_arguments_are_named(subject, arguments, message):
     with pytest.raises(ValueError, match=message):
         sample(*subject, **arguments)
+
+
+def test_numbers_of_numpy_are_as_good(subject, tmp_path):
+    model, corpus = subject
+    lengths = dict.fromkeys(("chains", "tune", "draws", "thin", "keep"), np.int64(2))
+    tree = sample(model, corpus, **lengths, seed=np.uint64(2**63 - 1))
+    save(tree, tmp_path / "fit.nc")
+    assert load(tmp_path / "fit.nc").attrs["seed"] == 2**63 - 1
 
 
 @pytest.mark.parametrize(

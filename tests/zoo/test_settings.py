@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from bnpzoo.zoo.models import get
 from bnpzoo.zoo.priors import Beta, Gamma, Hyperparameter, Range
 from bnpzoo.zoo.settings import HasSettings, option, setting
 
@@ -73,3 +74,12 @@ def test_whole_numbers_and_truth_values_are_checked():
         Whole(size=True).check_whole("size", 0, bounds="0 for none")
     with pytest.raises(ValueError, match=r"^Whole: size: expected True or False, found 1$"):
         Whole(size=1).check_truth("size")
+
+
+def test_text_is_text():
+    for names in (["section"], ("a", "b"), 5, b"x", None):
+        with pytest.raises(
+            ValueError, match=r"dmr: labels: expected text \(names"
+        ):
+            get("dmr", labels=names)
+    assert get("dmr", labels="a, b").labels == "a, b"

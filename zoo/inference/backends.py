@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..arguments import whole_number
 from ..contract import Model, Variational
 from ..corpus import Corpus, CorpusError
 from ..corpus.counts import MOST_TOKENS
@@ -151,8 +152,8 @@ def _check_arguments(
     resume: bool,
 ) -> None:
     checkpoint = given.get("checkpoint")
-    if chains < 1:
-        raise ValueError(f"chains: expected at least 1, found {chains}")
+    whole_number("chains", chains, 1)
+    whole_number("draws", draws, 1)
     if chains == 1 and given.get("until") is not None:
         raise ValueError("until: expected two chains or more: of one there is no R-hat")
     if chains * draws < ESS_LIMIT and given.get("until") is not None:

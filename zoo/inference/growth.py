@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from ..arguments import checked_seed, whole_number
 from ..contract import Model
 from ..corpus import Corpus
 from .interrupt import held_signals, stopped
@@ -74,8 +75,7 @@ def grow(
     """
     corpus = Corpus.of(corpus)
     check_growth(model, corpus, parts)
-    if sweeps < 1:
-        raise ValueError(f"sweeps: expected at least 1, found {sweeps}")
+    seed, sweeps = checked_seed(seed), whole_number("sweeps", sweeps, 1)
     filled = np.flatnonzero(corpus.doc_lengths)
     shuffled = np.random.default_rng([seed, parts]).permutation(filled)
     shares = _shares(parts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from ..arguments import checked_seed, checked_workers
 from ..contract import Model, Probes
 from ..corpus import Corpus
 from . import variational
@@ -144,8 +145,10 @@ def sample(
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
     given |= {"until": until, "within": within, "cluster": cluster}
     engine = checked_backend(model, corpus, backend, given, chains=chains, draws=draws, resume=resume)
+    seed, workers = checked_seed(seed), checked_workers(workers)
     target = Target(until, within)
     schedule = Schedule(tune, draws, thin, keep, target.is_open)
+    tune, thin = schedule.tune, schedule.thin
     check_memory(model, corpus, backend, variant, truncation, chains, schedule)
     probes = Probes.of(corpus)
     started = time.perf_counter()

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from ..arguments import whole_number
+
 TRACED = 100
 """Sweeps of the tuning, at most, whose global quantities are recorded."""
 
@@ -37,8 +39,7 @@ class Schedule:
 
     def __post_init__(self):
         for name, least in (("tune", 0), ("draws", 1), ("thin", 1), ("keep", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name}: expected at least {least}, found {getattr(self, name)}")
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
 
     @property
     def sweeps(self) -> int:

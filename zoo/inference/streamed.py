@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import checked_seed, checked_workers
 from ..contract import Latents, Model, Probes, Quantities
 from ..corpus import Corpus
 from ..folders import new_folder
@@ -156,6 +157,7 @@ def stream(
     given = {"variant": variant, "checkpoint": checkpoint, "start": start}
     checked_backend(model, corpus, "kernel", given, chains=chains, resume=resume)
     check_memory(model, corpus, "kernel", variant, None, chains)
+    seed, workers = checked_seed(seed), checked_workers(workers)
     schedule, probes = Schedule(tune, draws, thin, keep), Probes.of(corpus)
     started = time.perf_counter()
     with (
@@ -185,8 +187,8 @@ def stream(
         attributes |= {
             "backend": "kernel",
             "seed": seed,
-            "tune": tune,
-            "thin": thin,
+            "tune": schedule.tune,
+            "thin": schedule.thin,
             "interrupted": int(not is_whole),
             "wall_seconds": time.perf_counter() - started - attributes["compile_seconds"],
         }
