@@ -11,14 +11,16 @@ whatever the autocorrelation.
 References
 ----------
 .. [1] J. Geweke (2004). Getting it right: joint distribution tests of posterior simulators. JASA 99(467).
+.. [2] P. Samuelson (1968). How deviant can you be? JASA 63(324).
 """
 
 from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 import xarray as xr
 from arviz_stats.base.array import array_stats
-from scipy.stats import ttest_ind_from_stats
+from scipy.stats import t, ttest_ind_from_stats
 
 from .subject import Bench, Subject, check_counts, name_of, reports_broken
 from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
@@ -89,6 +91,16 @@ def welch(independent: np.ndarray, chains: np.ndarray) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
+def least_draws(false_alarm_rate: float) -> int:
+    """Fewest independent draws with which the worst sampler can be rejected, by one quantity.
+
+    All its chains stay where the range of the n draws ends: at most sqrt(n - 1) standard deviations, and
+    n - 1 standard errors, from their mean (Samuelson 1968). There are n - 1 degrees of freedom then, and two
+    moments.
+    """
+    return next(n for n in count(2) if 4.0 * t.sf(n - 1, n - 1) <= false_alarm_rate)
+
+
 @reports_broken("geweke")
 def geweke(
     subject: Subject,
@@ -108,7 +120,7 @@ def geweke(
     ----------
     subject : Subject
     draws : int
-        Independent draws of the joint law.
+        Independent draws of the joint law, at least 11: with fewer even the worst sampler would pass.
     chains, transitions : int
         Successive-conditional chains and their length.
     false_alarm_rate : float
@@ -123,7 +135,8 @@ def geweke(
         ``table`` holds for each moment z-score, p-value, effective sample size of the chains, and
         whether the quantity was log-transformed; group ``pp`` the points of PP plots, ``draws`` all draws.
     """
-    check_counts(draws=(draws, 2), chains=(chains, 2), transitions=(transitions, 1))
+    least = least_draws(false_alarm_rate)
+    check_counts(draws=(draws, least), chains=(chains, 2), transitions=(transitions, 1))
     rng = np.random.default_rng(seed)
     bench = Bench(subject)
     bench.check_that_it_moves(rng)

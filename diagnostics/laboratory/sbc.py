@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,15 @@ WARMUP_THINS = 20
 """Warm-up in units of `thin`, which is itself two autocorrelation times."""
 
 
+def least_replications(draws: int, false_alarm_rate: float) -> int:
+    """Fewest replications with which the worst sampler is rejected, by one quantity.
+
+    All its ranks are the lowest, and the largest of n numbers is below 1 / (L + 1), with L draws, with a
+    p-value of 2 / (L + 1)^n. In ArviZ's combination over all n it counts for a share 1 / n.
+    """
+    return next(n for n in count(1) if 2 * n * (draws + 1.0) ** -n <= false_alarm_rate)
+
+
 @reports_broken("sbc")
 def sbc(
     subject: Subject,
@@ -71,6 +80,7 @@ def sbc(
     ----------
     subject : Subject
     replications : int
+        At least 4 of 63 draws, 23 of a single one: with fewer even the worst sampler would pass.
     draws : int
         Posterior draws a replication.
     thin : int, optional
@@ -104,7 +114,8 @@ def sbc(
         other data, or a subject that differs in the files of its classes, in what they import or in its
         attributes.
     """
-    check_counts(replications=(replications, 1), draws=(draws, 1), thin=(1 if thin is None else thin, 1))
+    check_counts(draws=(draws, 1), thin=(1 if thin is None else thin, 1))
+    check_counts(replications=(replications, least_replications(draws, false_alarm_rate)))
     identity = {} if store is None else identity_of(subject, observed)
     rng = np.random.default_rng([seed, replications])
     bench = Bench(subject)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from functools import wraps
 from itertools import islice
+from numbers import Real
 from typing import Any, Concatenate, Protocol
 
 import numpy as np
@@ -141,6 +142,11 @@ def check_counts(**arguments: tuple[Any, int]) -> None:
             raise ValueError(f"{name}: expected a whole number, {least} or more, found {value}")
 
 
+def _check_rate(rate: Any) -> None:
+    if not isinstance(rate, Real) or not 0 < float(rate) < 1:
+        raise ValueError(f"false_alarm_rate: expected a number above 0 and below 1, found {rate}")
+
+
 class Bench:
     """Asks a subject and checks its answers; what is wrong with them becomes a `BrokenSubject`.
 
@@ -274,6 +280,10 @@ def _check_names(shapes: Mapping[Any, tuple[int, ...]]) -> None:
     for name in shapes:
         if not isinstance(name, str):
             raise BrokenSubject(f"quantity {name!r}: expected a name that is a string")
+        if "/" in name:
+            raise BrokenSubject(
+                f"quantity {name!r}: expected a name without '/', which parts groups in files"
+            )
     axes = {f"{name}_dim_{axis}" for name, shape in shapes.items() for axis in range(len(shape))}
     taken = [name for name in shapes if name in axes or name in ("chain", "draw")]
     if taken:
@@ -305,6 +315,8 @@ def reports_broken[S: Subject, **P](
         def run(subject: S, *args: P.args, **kwargs: P.kwargs) -> Verdict:
             if isinstance(subject, type):
                 raise ValueError(f"expected a subject, found its class {subject.__name__}")
+            _check_rate(kwargs.get("false_alarm_rate", FALSE_ALARM_RATE))
+            check_counts(seed=(kwargs.get("seed", 0), 0))
             try:
                 return test(subject, *args, **kwargs)
             except BrokenSubject as error:

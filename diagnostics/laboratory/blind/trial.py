@@ -130,11 +130,20 @@ def hash_of_imports() -> str:
 
 
 def main(targets: Sequence[str]) -> int:
-    """Print verdicts until one decides."""
+    """Print verdicts until one decides.
+
+    Raises
+    ------
+    ValueError
+        There is none.
+    """
+    verdict = None
     for verdict in chain.from_iterable(map(verdicts_of, targets)):
         print(verdict, flush=True)
         if not verdict.passed:
             return REJECTED if verdict.status == "rejected" else BROKEN
+    if verdict is None:
+        raise ValueError(f"{', '.join(targets)}: gave no verdict")
     if not targets[0].startswith("{"):
         print(f"{IMPORTED}{hash_of_imports()}", flush=True)
     return PASSED

@@ -313,6 +313,14 @@ def test_a_program_that_is_wrong_from_the_start(own):
         audit(own, 3, 1)
 
 
+def test_verdicts_that_are_none(own):
+    own.file.write_text(OWN.replace("    yield", "    yield from ()\n    return\n    yield"))
+    with pytest.raises(
+        ValueError, match=r"does not pass verdicts: ValueError: own\.py:Halves: gave no verdict"
+    ):
+        audit(own, 3, 1)
+
+
 def test_a_mutant_that_goes_on_for_ever(own, monkeypatch):
     monkeypatch.setattr(process, "LEAST_LIMIT", 1.0)
     monkeypatch.setattr(process, "SLACK", 0.0)

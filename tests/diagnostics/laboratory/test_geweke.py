@@ -38,6 +38,16 @@ def test_heavy_tails_are_logged_and_clipped(normal, broken):
     assert np.ptp(scaled) < 100
 
 
+def test_the_worst_sampler_cannot_be_rejected_with_fewer_draws():
+    """One draw is as far from the others as can be, and all chains are there."""
+    smallest = {}
+    for n in (10, 11):
+        draws = np.append(np.random.default_rng(0).normal(0.0, 1e-9, n - 1), 1.0)
+        scale = Scale(draws)
+        smallest[n] = 2.0 * welch(scale(draws), scale(np.full((20, 5), draws.max())))[1]
+    assert smallest[11] < 1e-5 < smallest[10]
+
+
 def test_pp_points_and_draws_are_kept(normal, tmp_path):
     verdict = geweke(normal(), draws=200, chains=5, transitions=10, seed=1)
     pp = verdict.groups["pp"]
@@ -58,7 +68,8 @@ def test_welch_on_constants():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"draws": 1}, "draws: expected a whole number, 2 or more, found 1"),
+        ({"draws": 10}, "draws: expected a whole number, 11 or more, found 10"),
+        ({"draws": 6, "false_alarm_rate": 0.005}, "draws: expected a whole number, 7 or more, found 6"),
         ({"chains": 0}, "chains: expected a whole number, 2 or more, found 0"),
         ({"chains": 1}, "chains: expected a whole number, 2 or more, found 1"),
         ({"transitions": 0}, "transitions: expected a whole number, 1 or more, found 0"),

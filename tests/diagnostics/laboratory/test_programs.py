@@ -89,7 +89,7 @@ def test_what_a_program_computes_is_no_latent():
     latents = own.draw_latents(rng)
     data = own.draw_data(rng, latents)
     assert latents.keys() == next(own.transitions(rng, latents, data)).keys() == {"mu"}
-    assert sbc(own, replications=2, draws=3, thin=1).status == "passed"
+    assert sbc(own, replications=11, draws=3, thin=1).status == "passed"
 
 
 def test_names_of_programs_and_of_sites():

@@ -8,7 +8,8 @@ from types import ModuleType
 import arviz_plots
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.sbc import sbc
+from arviz_stats.base.array import array_stats
+from bnpzoo.diagnostics.laboratory.sbc import least_replications, sbc
 from bnpzoo.diagnostics.laboratory.sbc_runner import identity_of, normalised_ranks
 from scipy.stats import kstest
 
@@ -43,8 +44,8 @@ def test_wrong_subjects_are_rejected(normal, chinese):
 
 def test_pilots_choose_the_thinning(normal):
     # Autocorrelation time of an AR(1) with coefficient r is (1 + r) / (1 - r): 1 and 9.
-    fast = sbc(normal(correlation=0.0), replications=2, draws=5, seed=1).figures["thin"]
-    slow = sbc(normal(correlation=0.8), replications=2, draws=5, seed=1).figures["thin"]
+    fast = sbc(normal(correlation=0.0), replications=8, draws=5, seed=1).figures["thin"]
+    slow = sbc(normal(correlation=0.8), replications=8, draws=5, seed=1).figures["thin"]
     assert 2 <= fast <= 5
     assert 12 <= slow <= 27
 
@@ -115,7 +116,8 @@ class Mean:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"replications": 0}, "replications: expected a whole number, 1 or more, found 0"),
+        ({"replications": 3, "draws": 63}, "replications: expected a whole number, 4 or more, found 3"),
+        ({"replications": 22, "draws": 1}, "replications: expected a whole number, 23 or more, found 22"),
         ({"draws": 0}, "draws: expected a whole number, 1 or more, found 0"),
         ({"thin": 2.5}, r"thin: expected a whole number, 1 or more, found 2\.5"),
         ({"thin": 0}, "thin: expected a whole number, 1 or more, found 0"),
@@ -148,6 +150,22 @@ def test_a_component_that_never_moves_is_rejected(broken):
     )
     verdict = sbc(half, replications=60, draws=15, thin=1, seed=1)
     assert verdict.status == "rejected", verdict
+
+
+@pytest.mark.parametrize("draws", [1, 15, 63])
+def test_the_worst_sampler_is_rejected_by_the_fewest_replications(broken, draws):
+    far = broken(
+        transition=lambda rng, latents, data: 100.0 + rng.random(),
+        quantities=lambda latents, data: {"mu": latents},
+    )
+    n = least_replications(draws, 1e-5)
+    assert sbc(far, replications=n, draws=draws, thin=1).status == "rejected"
+    rejected = {}
+    for replications in (n, n * 3 // 4):
+        ranks = np.random.default_rng(0).random((2000, replications)) / (draws + 1)
+        rejected[replications] = np.mean(array_stats.uniformity_test(ranks)[0] <= 1e-5)
+    assert rejected[n] == 1.0
+    assert rejected[n * 3 // 4] < 0.5
 
 
 class Moved:

@@ -75,6 +75,10 @@ def _bad(normal):
             {"quantities": lambda latents, data: {3: latents}},
             "quantity 3: expected a name that is a string",
         ),
+        "has a name with a slash": (
+            {"quantities": lambda latents, data: {"a/b": latents}},
+            "quantity 'a/b': expected a name without '/'",
+        ),
         "has the name of an axis": (
             {"quantities": lambda latents, data: {"draw": latents}},
             "quantity 'draw': expected another name, as an axis of the ranks has this",
@@ -106,6 +110,28 @@ def test_bad_subject_is_reported(rung, case, normal, broken):
 def test_a_class_is_no_subject(rung, normal):
     with pytest.raises(ValueError, match=r"^expected a subject, found its class Normal$"):
         rung(normal)
+
+
+@pytest.mark.parametrize("rung", [geweke, sequential, sbc], ids=lambda rung: rung.__name__)
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        *(
+            (
+                {"false_alarm_rate": rate},
+                f"^false_alarm_rate: expected a number above 0 and below 1, found {rate}",
+            )
+            for rate in (0, 1.0, -1, np.nan, None)
+        ),
+        *(
+            ({"seed": seed}, f"^seed: expected a whole number, 0 or more, found {seed}")
+            for seed in (None, -1, 0.5)
+        ),
+    ],
+)
+def test_arguments_of_all_rungs(rung, argument, message, normal):
+    with pytest.raises(ValueError, match=message):
+        rung(normal(), **argument)
 
 
 def test_data_may_be_drawn_into_one_array(normal, broken):
