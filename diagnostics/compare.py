@@ -216,12 +216,14 @@ class Comparison:
         ]
 
 
-def compare(trees: Mapping[str, xr.DataTree] | Sequence[xr.DataTree], threshold: float = 4.0) -> Comparison:
+def compare(
+    trees: Mapping[str, xr.DataTree] | Sequence[xr.DataTree] | xr.DataTree, threshold: float = 4.0
+) -> Comparison:
     """Compare fits of one model to one corpus, per element of every test quantity.
 
     Parameters
     ----------
-    trees : mapping of str to DataTree, or sequence of DataTree
+    trees : mapping of str to DataTree, sequence of DataTree, or DataTree
         As `sample` returns them, by label; those without get one (see `labelled`). Numbers of chains and
         draws may differ. With one fit alone its chains are compared with each other, by R-hat.
     threshold : float
@@ -244,6 +246,7 @@ def compare(trees: Mapping[str, xr.DataTree] | Sequence[xr.DataTree], threshold:
     """
     if not 0.0 < threshold < np.inf:
         raise ValueError(f"threshold: expected a positive number, found {threshold}")
+    trees = [trees] if isinstance(trees, xr.DataTree) else trees  # which is a mapping, too
     trees = labelled(trees) if isinstance(trees, Sequence) else trees
     _check_comparable(trees)
     _check_same_probes(trees)

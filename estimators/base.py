@@ -98,7 +98,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array or sparse matrix (D, V)
-            How often each document has each word: whole numbers, of any dtype.
+            How often each document has each word: whole numbers, of any dtype but bool.
         y : ignored
         groups : sequence (D,), optional
             Group of each document, by any labels; for models of several groups.

@@ -58,7 +58,7 @@ def write_browser(path: str | Path, fit: xr.DataTree | MatchedTopics, *, interva
         found.content,
         heading=f"{matched.n_topics} topics of {corpus.n_documents:,} documents",
         facts=_facts(matched),
-        interval=f"{interval:.0%}",
+        interval=f"{100.0 * interval:.3g}%",
         has_groups=corpus.n_groups > 1,
         n_omitted=matched.n_topics - found.n_topics,
         documents_note=_documents_note(corpus),

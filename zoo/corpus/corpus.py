@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..memory import require_memory
 from .associations import Associations
-from .counts import tokens_of_counts
+from .counts import is_table, names_of_columns, tokens_of_counts
 from .fields import (
     CorpusError,
     Covariate,
@@ -133,9 +133,11 @@ class Corpus:
         Parameters
         ----------
         counts : array or scipy sparse matrix (D, V)
-            Whole numbers of at least 0, of any dtype. Within a document the tokens come out sorted by word.
+            Whole numbers of at least 0, of any dtype but bool, which is more likely a mistake. Within a
+            document the tokens come out sorted by word.
         vocabulary : sequence of str (V,), optional
-            For scikit-learn, ``vectorizer.get_feature_names_out()``.
+            For scikit-learn, ``vectorizer.get_feature_names_out()``. Of a table the names of its columns,
+            unless given.
         **fields
             Other fields of `Corpus`: ``group``, ``covariates``, …
 
@@ -144,7 +146,8 @@ class Corpus:
         CorpusError
             Names the row and column that is negative, fractional or NaN.
         """
-        return cls(**tokens_of_counts(counts), vocabulary=vocabulary, **fields)
+        words: Any = names_of_columns(counts) if vocabulary is None and is_table(counts) else vocabulary
+        return cls(**tokens_of_counts(counts), vocabulary=words, **fields)
 
     @classmethod
     def from_texts(
@@ -181,11 +184,19 @@ class Corpus:
 
     @classmethod
     def of(cls, data: Any) -> "Corpus":
-        """Corpus of what is at hand: a corpus, a document-word matrix, texts, or lists of tokens."""
+        """Corpus of what is at hand: a corpus, a document-word matrix or table, texts, or lists of tokens.
+
+        Raises
+        ------
+        CorpusError
+            `data` is none of these, such as a dictionary, or a table that holds anything but counts.
+        """
         if isinstance(data, Corpus):
             return data
+        if isinstance(data, Mapping):
+            raise CorpusError("expected counts or texts, found a mapping; give its values")
         is_matrix = sparse.issparse(data) or (isinstance(data, np.ndarray) and data.ndim == 2)
-        return cls.from_counts(data) if is_matrix else cls.from_texts(data)
+        return cls.from_counts(data) if is_matrix or is_table(data) else cls.from_texts(data)
 
     def __repr__(self) -> str:
         sizes = f"{self.n_documents:,} documents, {self.n_tokens:,} tokens, {self.n_words:,} words"

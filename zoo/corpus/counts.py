@@ -41,6 +41,8 @@ def to_counts(corpus: Tokens) -> sparse.csr_array:
 
 def tokens_of_counts(counts: Any) -> dict[str, Any]:
     """Fields of the corpus of a document-word matrix; see `Corpus.from_counts`."""
+    if is_table(counts):
+        _check_columns(counts)
     counts = counts if sparse.issparse(counts) else as_array("counts", counts)
     if counts.ndim == 2:
         require_memory(BYTES_A_DOCUMENT * counts.shape[0], f"{counts.shape[0]:,} documents")
@@ -59,6 +61,25 @@ def tokens_of_counts(counts: Any) -> dict[str, Any]:
         "doc_ptr": np.concatenate([[0], np.cumsum(csr.sum(axis=1))]),
         "n_words": csr.shape[1],
     }
+
+
+def is_table(data: Any) -> bool:
+    """Whether it is a table with columns, as pandas has them."""
+    return hasattr(data, "columns") and hasattr(data, "dtypes")
+
+
+def names_of_columns(table: Any) -> Any:
+    """Names of the columns, which are words; None where they are mere numbers."""
+    names = list(table.columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def _check_columns(table: Any) -> None:
+    for name, kind in zip(table.columns, table.dtypes, strict=True):
+        if getattr(kind, "kind", "O") not in "iuf":
+            raise CorpusError(
+                f"counts: expected numbers in column {str(name)!r}, found {kind}; for texts give the column"
+            )
 
 
 def _check_counts(cells: Any) -> None:
