@@ -27,7 +27,16 @@ import numpy as np
 import xarray as xr
 from arviz_stats.base.array import array_stats
 
-from .sbc_runner import Joint, Plan, PosteriorJoint, PriorJoint, effective_sizes, identity_of, run_blocks
+from .sbc_runner import (
+    Joint,
+    Plan,
+    PosteriorJoint,
+    PriorJoint,
+    check_that_it_travels,
+    effective_sizes,
+    identity_of,
+    run_blocks,
+)
 from .subject import Bench, Subject, check_counts, name_of, reports_broken
 from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
 
@@ -68,7 +77,7 @@ def sbc(
     seed: int = 0,
     n_jobs: int = 1,
     backend: str | None = None,
-    store: Path | None = None,
+    store: Path | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Verdict:
     """Rank true values among posterior draws, in many replications.
@@ -94,7 +103,7 @@ def sbc(
         The result depends on it alone, not on `n_jobs`, `backend` or interruptions.
     n_jobs, backend : int, str
         For joblib; a Dask or Ray back end that is registered there can be named.
-    store : Path, optional
+    store : Path or str, optional
         Folder for the blocks of finished replications; a run that finds it takes up where it was left.
     progress : (done, total) -> None, optional
         Called with the replications that are done.
@@ -110,12 +119,14 @@ def sbc(
     Raises
     ------
     ValueError
-        An argument is out of its range, or `store` holds another run: with other arguments, other quantities,
-        other data, or a subject that differs in the files of its classes, in what they import or in its
-        attributes.
+        An argument is out of its range, other processes cannot be given the subject, or `store` holds another
+        run: with other arguments, other quantities, other data, or a subject that differs in the files of its
+        classes, in what they import or in its attributes.
     """
     check_counts(draws=(draws, 1), thin=(1 if thin is None else thin, 1))
     check_counts(replications=(replications, least_replications(draws, false_alarm_rate)))
+    check_that_it_travels(subject, n_jobs, backend)
+    store = None if store is None else Path(store)
     identity = {} if store is None else identity_of(subject, observed)
     rng = np.random.default_rng([seed, replications])
     bench = Bench(subject)

@@ -17,6 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from arviz_stats.base.array import array_stats
 from joblib import Parallel, delayed
+from joblib.externals.loky.backend.reduction import dumps
+from joblib.parallel import get_active_backend
 
 from ...zoo.files import claim
 from .blind.trial import is_own
@@ -271,6 +273,24 @@ def _told(value: Any, before: dict[int, Any]) -> Any:
             return kind, array.shape, _told(array.tolist(), before)
         return kind, array.dtype.str, array.shape, hashlib.sha256(array.tobytes()).hexdigest()
     return kind, _told(_state(value), before)
+
+
+def check_that_it_travels(subject: Subject, n_jobs: int, backend: str | None) -> None:
+    """Raise ValueError for a subject that other processes are to be given, and cannot."""
+    active, _ = get_active_backend()
+    shares_memory = backend == "threading" or (
+        backend is None and getattr(active, "supports_sharedmem", False)
+    )
+    if n_jobs == 1 or shares_memory:
+        return
+    try:
+        dumps(subject)
+    except Exception as error:
+        first_line = str(error).partition("\n")[0]
+        raise ValueError(
+            f"n_jobs: expected a subject that can be pickled for other processes, found {name_of(subject)}: "
+            f"{first_line or type(error).__name__}"
+        ) from error
 
 
 def run_blocks(

@@ -3,6 +3,7 @@ from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from runpy import run_path
+from threading import Lock
 from types import ModuleType
 
 import arviz_plots
@@ -325,6 +326,22 @@ def test_a_subject_differs_in_what_its_file_imports(tmp_path, monkeypatch):
     assert identity_of(subject, None) == before
     (tmp_path / "own_package" / "rates.py").write_text("RATE = 3.0\n")
     assert identity_of(subject, None)["files"] != before["files"]
+
+
+def test_a_store_may_be_named_by_a_string(normal, tmp_path):
+    sbc(normal(), replications=20, draws=5, thin=1, store=str(tmp_path / "store"))
+    assert [*(tmp_path / "store").glob("block-*.npz")]
+
+
+def test_a_subject_that_other_processes_cannot_be_given(broken):
+    def never(*_):
+        raise AssertionError
+
+    fast = {"replications": 20, "draws": 5, "thin": 1, "n_jobs": 2}
+    message = "^n_jobs: expected a subject that can be pickled for other processes, found Broken: .*lock"
+    with pytest.raises(ValueError, match=message):
+        sbc(broken(draw_latents=never, lock=Lock()), **fast)
+    assert sbc(broken(lock=Lock()), **fast, backend="threading").passed
 
 
 def test_sets_have_no_order(normal):
