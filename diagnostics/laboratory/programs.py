@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from inspect import Parameter, signature
 from itertools import islice
 from typing import Any
 
@@ -27,16 +28,22 @@ class NumpyroProgram:
     Parameters
     ----------
     program : callable
-        With a keyword argument for each observed site, of the site's name, that is None by default: then the
-        site is sampled. All other sites that are sampled are continuous.
-    observed : str or sequence of str
-        Name of the observed site, or of all of them.
+        With a keyword argument for each observed site, that is None by default: then the site is sampled. All
+        other sites that are sampled are continuous.
+    observed : str, sequence of str, or mapping of str to str
+        Name of the observed site, or of all of them; a mapping of the sites to their arguments where these
+        have other names, as in ``{"obs": "y"}``.
     arguments : mapping of str to object, optional
         All other arguments of the program, by keyword.
     tune : int
         Iterations of NUTS before the first draw.
     name : str, optional
         Under which it is reported; that of the program unless given.
+
+    Raises
+    ------
+    ValueError
+        The program has no such arguments, or further ones without a value.
     """
 
     starts_by_itself = True
@@ -44,15 +51,34 @@ class NumpyroProgram:
     def __init__(
         self,
         program: Callable[..., Any],
-        observed: str | Sequence[str],
+        observed: str | Sequence[str] | Mapping[str, str],
         arguments: Mapping[str, Any] | None = None,
         tune: int = 200,
         name: str | None = None,
     ):
         self.program = partial(program, **(arguments or {}))  # fixed when the program is compiled
-        self.observed = (observed,) if isinstance(observed, str) else tuple(observed)
+        sites = (observed,) if isinstance(observed, str) else observed
+        self.observed = dict(sites) if isinstance(sites, Mapping) else {site: site for site in sites}
         self.tune = tune
         self.name = name or _name_of(program)
+        self._check(signature(program).parameters, arguments or {})
+
+    def _check(self, parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
+        """Check that the program can be called with what is given, and with data and without."""
+        takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+        for name in given:
+            if name not in parameters and not takes_any:
+                raise ValueError(f"{self.name}: has no argument {name!r}, of which arguments tells")
+        for site, name in self.observed.items():
+            if not takes_any and (name not in parameters or parameters[name].default is not None):
+                raise ValueError(
+                    f"{self.name}: expected an argument {name!r} that is None by default, for the observed "
+                    f"site {site!r}; its arguments are {', '.join(parameters)}"
+                )
+        for name, parameter in parameters.items():
+            is_one = parameter.kind not in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+            if is_one and parameter.default is Parameter.empty and name not in given:
+                raise ValueError(f"{self.name}: expected a value of its argument {name!r} among arguments")
 
     def draw_latents(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Draw what is not observed from the prior."""
@@ -79,9 +105,10 @@ class NumpyroProgram:
 
     def _iterations(self, key: jax.Array, data: Mapping[str, Any]) -> Iterator[dict[str, np.ndarray]]:
         """Latents after each iteration of NUTS, those in which it tunes itself included."""
-        state = self._sampler.init(key, self.tune, None, (), dict(data))
+        told = self._as_arguments(data)
+        state = self._sampler.init(key, self.tune, None, (), told)
         while True:
-            state, found = self._advance(state, dict(data))
+            state, found = self._advance(state, told)
             draws = jax.device_get(found)
             for i in range(BLOCK):
                 yield {site: values[i] for site, values in draws.items()}
@@ -89,7 +116,10 @@ class NumpyroProgram:
     def quantities(self, latents: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """All latents, and the log density of latents and data."""
         found = {name: np.asarray(latents[name]) for name in sorted(latents)}
-        return found | {"log_joint": np.asarray(self._log_joint(dict(latents), dict(data)))}
+        return found | {"log_joint": np.asarray(self._log_joint(dict(latents), self._as_arguments(data)))}
+
+    def _as_arguments(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {argument: data[site] for site, argument in self.observed.items()}
 
     def _sites(self, rng: np.random.Generator, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
         program = handlers.seed(handlers.substitute(self.program, data=dict(given)), _key(rng))

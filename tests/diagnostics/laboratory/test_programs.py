@@ -63,8 +63,45 @@ def test_nuts_is_compiled_once():
     assert len(calls) == before
 
 
+def usual(n, y=None):
+    mu = numpyro.sample("mu", dist.Normal(0.0, 1.0))
+    with numpyro.plate("data", n):
+        numpyro.sample("obs", dist.Normal(mu, 1.0), obs=y)
+
+
+def test_a_site_and_its_argument_may_have_different_names():
+    own, rng = NumpyroProgram(usual, {"obs": "y"}, {"n": 3}, tune=10), np.random.default_rng(0)
+    latents = own.draw_latents(rng)
+    data = own.draw_data(rng, latents)
+    assert latents.keys() == {"mu"}
+    assert data.keys() == {"obs"}
+    expected = stats.norm.logpdf(latents["mu"]) + stats.norm.logpdf(data["obs"], latents["mu"]).sum()
+    assert own.quantities(latents, data)["log_joint"] == pytest.approx(expected, rel=1e-5)
+    far = {"obs": np.full(3, 100.0, np.float32)}
+    assert next(own.transitions(rng, None, far))["mu"] > 50.0
+
+
+def needs_data(n, y):
+    numpyro.sample("y", dist.Normal(n, 1.0), obs=y)
+
+
+@pytest.mark.parametrize(
+    ("program", "observed", "arguments", "message"),
+    [
+        (usual, "obs", {"n": 3}, r"usual: expected an argument 'obs' that is None .* arguments are n, y$"),
+        (usual, {"obs": "x"}, {"n": 3}, "usual: expected an argument 'x' that is None by default"),
+        (needs_data, "y", {"n": 3}, "needs_data: expected an argument 'y' that is None by default"),
+        (usual, {"obs": "y"}, {}, "usual: expected a value of its argument 'n' among arguments"),
+        (usual, {"obs": "y"}, {"m": 3}, "usual: has no argument 'm'"),
+    ],
+)
+def test_a_program_whose_arguments_are_others(program, observed, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        NumpyroProgram(program, observed, arguments)
+
+
 def test_a_site_that_is_not_there():
-    own = NumpyroProgram(right, ["x"], {"n": 3})
+    own = NumpyroProgram(right, {"x": "y"}, {"n": 3})
     with pytest.raises(ValueError, match="right: expected a site 'x', which is observed"):
         own.draw_latents(np.random.default_rng(0))
 
@@ -95,6 +132,6 @@ def test_what_a_program_computes_is_no_latent():
 def test_names_of_programs_and_of_sites():
     own = NumpyroProgram(partial(partial(right, n=3), y=None), "y")
     assert own.name == "right"
-    assert own.observed == ("y",)
+    assert own.observed == {"y": "y"}
     rng = np.random.default_rng(0)
     assert own.draw_data(rng, own.draw_latents(rng))["y"].shape == (3,)
