@@ -11,8 +11,8 @@ FLOORS = {
     "": (("kernels",), ("zoo",), ("diagnostics",), ("cli", "estimators")),
     "kernels": (("toolbox",), (...,), ("pitman_yor", "segments", "responses", "labels")),
     "zoo": (
-        ("memory",),
-        ("priors", "files", "folders", "corpus"),
+        ("memory", "arguments", "files"),
+        ("priors", "folders", "corpus"),
         ("settings", "predictive", "probes"),
         ("contract", "formats"),
         ("toolbox",),

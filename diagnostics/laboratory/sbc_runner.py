@@ -21,7 +21,7 @@ from joblib.externals.loky.backend.reduction import dumps
 from joblib.parallel import get_active_backend
 
 from ...zoo.files import claim
-from .blind.trial import is_own
+from .own_files import is_own
 from .subject import Bench, Subject, name_of
 
 BLOCK = 20

@@ -8,7 +8,6 @@ import hashlib
 import importlib.util
 import json
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,15 +15,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..own_files import is_own
 from .changes import Mutation
 
 PASSED, REJECTED, BROKEN = 0, 3, 4
 
 IMPORTED = "imported: "
 """Begins the line that tells of the modules which somebody's own sampler imports."""
-
-INSTALLED = ("site-packages", "dist-packages")
-"""Folders of packages that somebody else maintains."""
 
 SLACK, LEAST_LIMIT = 6.0, 60.0
 """A trial may take so many times what the right program takes, and at least so many seconds of one core."""
@@ -111,13 +108,6 @@ def verdicts_on_own(module: ModuleType, thing: Any) -> Iterator[Any]:
 
     yield sequential(subject, samples=300)
     yield geweke(subject, draws=1000, chains=40, transitions=50)
-
-
-def is_own(file: Path) -> bool:
-    """Whether a file is of no installed package, nor of Python."""
-    of_python = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
-    is_of_python = any(file.is_relative_to(folder) for folder in of_python)
-    return not is_of_python and not set(INSTALLED) & set(file.parts)
 
 
 def hash_of_imports() -> str:
