@@ -114,10 +114,11 @@ def with_layers(topics: str | None, settings: Sequence[str]) -> tuple[str | None
 
 def read_seeds(path: Path) -> list[list[str]]:
     """Words of each topic: a topic a line, words between blanks or commas."""
+    from ..zoo.corpus.texts import composed
     from ..zoo.formats.plain import located, read_text
 
     with located(path):
-        return [line.replace(",", " ").split() for line in read_text(path).rstrip().splitlines()]
+        return [line.replace(",", " ").split() for line in composed(read_text(path)).rstrip().splitlines()]
 
 
 def with_n_topics_of(start: str | None, name: str, settings: list[str]) -> list[str]:

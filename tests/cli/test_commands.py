@@ -8,6 +8,7 @@ import sys
 import pytest
 from bnpzoo.cli import remembered
 from bnpzoo.cli.app import app
+from bnpzoo.cli.settings import read_seeds
 from bnpzoo.diagnostics.topics import topics_of
 from bnpzoo.zoo.formats import read_corpus, write_corpus
 from bnpzoo.zoo.inference import BACKENDS, corpus_of, fits, load, sample, save
@@ -390,7 +391,8 @@ def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
     assert attributes["seeds"] == [words[:2], [], [words[2]]]
     assert attributes["topics"] == "seeded"
     assert attributes["seed_tokens"] == 9
-    seeds.write_text("xyzzy", encoding="utf-8")
+    seeds.write_text("e\u0301cole xyzzy", encoding="utf-8")
+    assert read_seeds(seeds) == [["\u00e9cole", "xyzzy"]]  # as words of texts are
     result = run("fit", "lda", corpus_file, "--seeds", seeds, *FAST)
     assert result.exit_code == 2
     assert "error: seeds: words that the corpus does not have: 'xyzzy' (topic 0)" in result.stderr
