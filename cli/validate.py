@@ -53,7 +53,7 @@ def validate(
         typer.Argument(
             metavar="MODEL",
             help="A model's name; `bnpzoo list` shows them. With --blind also a sampler of your own, as "
-            "FILE.py:NAME.",
+            "FILE.py:NAME; its trials have copies of the *.py files of the same folder.",
             show_default=False,
         ),
     ] = "",

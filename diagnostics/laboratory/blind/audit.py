@@ -22,7 +22,7 @@ from scipy.stats import beta
 
 from ....zoo.files import replace_on_success
 from .changes import Mutation, Site
-from .running import STOPPED, Runner
+from .running import STOPPED, Runner, interrupted_by_any
 from .targets import Target
 from .trial import BROKEN, IMPORTED, PASSED, REJECTED, Trial
 
@@ -206,7 +206,7 @@ def audit(
         raise ValueError(f"{target.name}: there is nothing that could be changed")
     shelf, runner = _Shelf(store, target.digest), Runner()
     report: Progress = progress or (lambda what, done, total: None)
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+    with interrupted_by_any(), ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         try:
             trials, left_out = _costed(target, drawn, _Shelf(store, target.whole), runner, pool, report)
             if not trials:

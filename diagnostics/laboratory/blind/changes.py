@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..definitions import name_of
+from .needed import blocks_of, names_bound_by, statements_of
 
 
 class Mutation(NamedTuple):
@@ -107,7 +108,7 @@ def python_sites(file: str, source: bytes, wanted: Callable[[str], bool] = lambd
 
 
 def _definitions(module: ast.Module, wanted: Callable[[str], bool]) -> Iterator[tuple[str, ast.stmt]]:
-    for statement in module.body:
+    for statement in statements_of(module.body):
         match statement:
             case ast.FunctionDef():
                 if wanted(name_of(statement)):
@@ -119,8 +120,9 @@ def _definitions(module: ast.Module, wanted: Callable[[str], bool]) -> Iterator[
                         full = f"{owner}.{part.name}"
                         if wanted(owner if part.name.startswith("__") else full):
                             yield full, part
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                if wanted(name):
+            case ast.Assign() | ast.AnnAssign():
+                name = next(filter(wanted, names_bound_by(statement)), None)
+                if name is not None:
                     yield name, statement
 
 
@@ -136,7 +138,7 @@ class _Changes:
             for default in [*self.definition.args.defaults, *filter(None, self.definition.args.kw_defaults)]:
                 yield from self._expression(default)
             yield from self._block(self.definition.body)
-        elif isinstance(self.definition, ast.Assign):
+        elif isinstance(self.definition, ast.Assign | ast.AnnAssign) and self.definition.value is not None:
             yield from self._expression(self.definition.value)
 
     def _block(self, body: Sequence[ast.stmt]) -> Iterator[tuple[Any, str, list[str]]]:
@@ -157,12 +159,12 @@ class _Changes:
                 is_loop = isinstance(node, ast.While)  # which without an end would only be stopped
                 yield node.test, "branch", ["(False)"] if is_loop else ["(True)", "(False)"]
                 yield from self._expression(node.test)
-                yield from self._block([*node.body, *node.orelse])
             case ast.For():
                 yield from self._expression(node.iter)
-                yield from self._block([*node.body, *node.orelse])
-            case ast.With() | ast.Try():
-                yield from self._block(node.body)
+            case ast.Match():
+                yield from self._expression(node.subject)
+                for guard in filter(None, (case.guard for case in node.cases)):
+                    yield from self._expression(guard)
             case ast.Assign() | ast.Expr():
                 # what only binds names is wanted by what follows: to drop it is a crash
                 if isinstance(node, ast.Expr) or not all(map(_is_name, node.targets)):
@@ -185,6 +187,8 @@ class _Changes:
                 yield from self._expression(node.value)
             case ast.Break() | ast.Continue():
                 yield node, "statement dropped", ["pass"]
+        for block in blocks_of(node):
+            yield from self._block(block)
 
     def _alike(self, one: ast.expr, other: ast.expr) -> bool:
         """Whether two arguments may well be of one type."""

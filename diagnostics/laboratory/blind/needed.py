@@ -1,7 +1,7 @@
 """Which definitions of somebody's own file a sampler needs."""
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 CALLED = ("draw_latents", "draw_data", "transition", "transitions", "start", "extend")
 """Methods of a subject that the laboratory calls, beside its test quantities."""
@@ -12,13 +12,13 @@ type Definitions = Mapping[str, Sequence[ast.AST]]
 
 def needed_by(name: str, module: ast.Module) -> set[str]:
     """Names of the functions, classes and constants of a module that one of them needs, itself among them."""
-    definitions = {own: [statement] for own, statement in _of_module(module)}
+    definitions = _gathered((own, [statement]) for own, statement in _of_module(module))
     return _reached({name} & definitions.keys(), definitions, {})
 
 
 def needed_but_for(method: str, name: str, module: ast.Module) -> set[str]:
     """Return the same, and methods as ``Class.method``, without a method and what nothing else calls."""
-    definitions = dict(_with_methods(module))
+    definitions = _gathered(_with_methods(module))
     without = {own for own in definitions if own.endswith(f".{method}")}
     only_there = {own for own in _reached(without, definitions, {}) if own.rpartition(".")[2] not in CALLED}
     members: dict[str, set[str]] = {}
@@ -27,13 +27,53 @@ def needed_but_for(method: str, name: str, module: ast.Module) -> set[str]:
     return _reached({name} & definitions.keys(), definitions, members)
 
 
+def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """Statements that a compound one holds, block by block."""
+    match statement:
+        case ast.If() | ast.For() | ast.While():
+            return [statement.body, statement.orelse]
+        case ast.With():
+            return [statement.body]
+        case ast.Try() | ast.TryStar():
+            handlers = [handler.body for handler in statement.handlers]
+            return [statement.body, *handlers, statement.orelse, statement.finalbody]
+        case ast.Match():
+            return [case.body for case in statement.cases]
+    return []
+
+
+def statements_of(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a module and those below them; but for what runs only where it is no module."""
+    for statement in body:
+        match statement:
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                continue
+        yield statement
+        for block in blocks_of(statement):
+            yield from statements_of(block)
+
+
+def names_bound_by(statement: ast.Assign | ast.AnnAssign) -> list[str]:
+    """Names that an assignment gives to something."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    nodes = [node for target in targets for node in ast.walk(target)]
+    return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+
+
+def _gathered(pairs: Iterable[tuple[str, Sequence[ast.AST]]]) -> Definitions:
+    found: dict[str, list[ast.AST]] = {}
+    for own, nodes in pairs:
+        found.setdefault(own, []).extend(nodes)
+    return found
+
+
 def _of_module(module: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    for statement in module.body:
+    for statement in statements_of(module.body):
         match statement:
             case ast.FunctionDef(name=own) | ast.ClassDef(name=own):
                 yield own, statement
-            case ast.Assign(targets=[ast.Name(id=own)]):
-                yield own, statement
+            case ast.Assign() | ast.AnnAssign():
+                yield from ((own, statement) for own in names_bound_by(statement))
 
 
 def _with_methods(module: ast.Module) -> Iterator[tuple[str, Sequence[ast.AST]]]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from importlib.util import decode_source
 from pathlib import Path
+from tokenize import detect_encoding
 
 import numpy as np
 
@@ -109,7 +110,7 @@ class OwnSampler(Target):
     Raises
     ------
     ValueError
-        There is no such file, or no such name in it.
+        There is no such file, or no such name in it; it is defined elsewhere; the file is no UTF-8.
     """
 
     def __init__(self, target: str):
@@ -118,18 +119,41 @@ class OwnSampler(Target):
         self.attribute = target.rpartition(":")[2]
         if self.file.suffix != ".py" or not self.file.is_file():
             raise ValueError(f"{self.file}: expected a Python file")
-        if self.attribute not in self._bound():
+        with self.file.open("rb") as lines:
+            encoding, _ = detect_encoding(lines.readline)
+        if encoding != "utf-8":
+            raise ValueError(f"{self.file}: expected UTF-8 without a byte order mark, found {encoding}")
+        named = self._names().get(self.attribute)
+        if named is None:
             raise ValueError(f"{self.file}: expected {self.attribute!r} in it, a subject or its class")
+        if not named.is_assigned():
+            raise ValueError(
+                f"{self.file}: {self.attribute} is imported from {self._origin()}; "
+                "name the file that defines it"
+            )
 
-    def _bound(self) -> set[str]:
+    def _names(self) -> dict[str, symtable.Symbol]:
         """Names that the file gives to something, or imports."""
         try:
-            names = symtable.symtable(
-                decode_source(self.file.read_bytes()), self.file.name, "exec"
-            ).get_symbols()
+            table = symtable.symtable(decode_source(self.file.read_bytes()), self.file.name, "exec")
         except SyntaxError as error:
             raise ValueError(f"{self.file}:{error.lineno}: {error.msg}") from None
-        return {name.get_name() for name in names if name.is_assigned() or name.is_imported()}
+        names = (name for name in table.get_symbols() if name.is_assigned() or name.is_imported())
+        return {name.get_name(): name for name in names}
+
+    def _origin(self) -> str:
+        """Find the module from which the file imports the sampler."""
+        for node in ast.walk(ast.parse(self.file.read_bytes())):
+            match node:
+                case ast.ImportFrom(module=module, names=names, level=level):
+                    origins = {one.asname or one.name: "." * level + (module or "") for one in names}
+                case ast.Import(names=names):
+                    origins = {one.asname or one.name.partition(".")[0]: one.name for one in names}
+                case _:
+                    continue
+            if self.attribute in origins:
+                return origins[self.attribute]
+        return "elsewhere"
 
     @cached_property
     def sites(self) -> list[Site]:
@@ -142,7 +166,7 @@ class OwnSampler(Target):
         module = ast.parse(source)
         needed = needed_by(self.attribute, module)
         judged = needed_but_for("quantities", self.attribute, module)
-        has_verdicts = "verdicts" in self._bound()
+        has_verdicts = "verdicts" in self._names()
 
         def is_wanted(name: str) -> bool:
             return name.partition(".")[0] in needed and (has_verdicts or name in judged)

@@ -108,6 +108,40 @@ def test_what_can_be_changed_in_python():
     assert not any("expected" in before or "Sum" in before or before == "n < 0" for _, _, before, _ in found)
 
 
+def test_every_block_is_changed():
+    source = b"""\
+A, B = 1, 2
+C: int = 3
+if A:
+    def g(x):
+        return x + 4
+def f(x):
+    match x + 5:
+        case 0 if x > 6:
+            return x + 7
+    try:
+        x += 8
+    except* ValueError:
+        x += 9
+    else:
+        x += 10
+    finally:
+        x += 11
+    with open(x):
+        x += 12
+    return x
+"""
+    found = changed(python_sites("a.py", source))
+    constants = {(name, before) for name, kind, before, _ in found if kind == "constant"}
+    assert constants == {
+        ("A", "1"),
+        ("A", "2"),
+        ("C", "3"),
+        ("g", "4"),
+        *(("f", str(n)) for n in range(5, 13)),
+    }
+
+
 def test_the_first_of_an_array_does_not_become_its_last():
     """In an array of one, which holds a number that a kernel changes, these are the same."""
     found = changed(python_sites("a.py", BYTES))

@@ -4,6 +4,7 @@ import itertools
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
@@ -285,7 +286,7 @@ def test_test_quantities_are_changed_where_own_verdicts_may_notice(tmp_path, nam
     [
         ("Typo", "expected 'Typo' in it, a subject"),
         ("", "expected '' in it"),
-        ("sqrt", "nothing that could be"),
+        ("sqrt", r"coin\.py: sqrt is imported from math; name the file that defines it"),
     ],
 )
 def test_names_that_are_not_in_the_file(tmp_path, name, error):
@@ -294,9 +295,42 @@ def test_names_that_are_not_in_the_file(tmp_path, name, error):
         audit(OwnSampler(f"{tmp_path / 'coin.py'}:{name}"), 1)
 
 
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "one: Coin = Coin()",
+        "one, other = Coin(), Coin()",
+        "[other, (one, *more)] = made()",
+        "one = other = Coin()",
+        "if True:\n    one = Coin()\nelse:\n    one = None",
+        "try:\n    import tomllib\nexcept ImportError:\n    one = None\nelse:\n    one = Coin()",
+        "with open(0):\n    one = Coin()",
+        "match 1:\n    case 1:\n        one = Coin()",
+    ],
+)
+def test_a_sampler_may_be_named_in_many_ways(tmp_path, bound):
+    (tmp_path / "coin.py").write_text(f"{WITHOUT_VERDICTS}\ndef made():\n    return Coin()\n\n{bound}\n")
+    found = {site[0].definition for site in OwnSampler(f"{tmp_path / 'coin.py'}:one").sites}
+    assert {"Coin.transition", "scaled", "SHIFT"} <= found
+
+
+def test_what_runs_only_in_a_script_is_left_alone(tmp_path):
+    script = 'if __name__ == "__main__":\n    x = 3\n    SHIFT = 4\n'
+    (tmp_path / "coin.py").write_text(WITHOUT_VERDICTS + script)
+    sites = OwnSampler(f"{tmp_path / 'coin.py'}:coin").sites
+    assert not any(site[0].line > WITHOUT_VERDICTS.count("\n") for site in sites)
+
+
 def test_a_file_that_is_no_python(tmp_path):
     (tmp_path / "coin.py").write_text("x = 1\nclass Coin\n")
     with pytest.raises(ValueError, match=r"coin\.py:2: expected ':'"):
+        OwnSampler(f"{tmp_path / 'coin.py'}:Coin")
+
+
+@pytest.mark.parametrize("beginning", [b"\xef\xbb\xbf", b"# -*- coding: latin-1 -*-\n# \xe9\n"])
+def test_a_file_in_which_places_are_others(tmp_path, beginning):
+    (tmp_path / "coin.py").write_bytes(beginning + WITHOUT_VERDICTS.encode())
+    with pytest.raises(ValueError, match=r"coin\.py: expected UTF-8 without a byte order mark, found"):
         OwnSampler(f"{tmp_path / 'coin.py'}:Coin")
 
 
@@ -354,8 +388,10 @@ def test_of_trials_that_are_stopped_nothing_is_known(own):
         runner.run(own, WAITS, None, 60.0)
 
 
-@pytest.mark.parametrize("begun", [1, 4])
-def test_an_audit_that_is_interrupted_goes_on_as_if_it_had_not_been(own, tmp_path, monkeypatch, begun):
+@pytest.mark.parametrize(
+    ("begun", "by"), [(1, signal.SIGINT), (4, signal.SIGINT), (4, signal.SIGTERM), (1, signal.SIGHUP)]
+)
+def test_an_audit_that_is_interrupted_goes_on_as_if_it_had_not_been(own, tmp_path, monkeypatch, begun, by):
     """While the right program goes through its trials, and while mutants do."""
     run, lock, count = Runner.run, threading.Lock(), itertools.count(1)
 
@@ -365,12 +401,16 @@ def test_an_audit_that_is_interrupted_goes_on_as_if_it_had_not_been(own, tmp_pat
             is_last = next(count) == begun
         if not is_last:
             return run(self, target, trial, mutation, limit)
-        threading.Timer(1.0, os.kill, [os.getpid(), signal.SIGINT]).start()
+        threading.Timer(1.0, os.kill, [os.getpid(), by]).start()
         return run(self, target, replace(trial, arguments=WAITS.arguments), mutation, limit)
 
     monkeypatch.setattr(Runner, "run", interrupted)
+    before = [signal.getsignal(number) for number in running.ENDING]
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(KeyboardInterrupt):
         audit(own, 5, 1, tmp_path / "store", 2)
+    assert not [*tmp_path.glob("bnpzoo-blind-*")]
+    assert [signal.getsignal(number) for number in running.ENDING] == before
     monkeypatch.setattr(Runner, "run", run)
     found, whole = audit(own, 5, 1, tmp_path / "store", 2), audit(own, 5, 1)
     assert [replace(o, seconds=0.0) for o in found.outcomes] == [
