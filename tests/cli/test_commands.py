@@ -391,8 +391,9 @@ def test_topics_are_seeded_from_a_file(run, corpus_file, tmp_path):
     assert attributes["seeds"] == [words[:2], [], [words[2]]]
     assert attributes["topics"] == "seeded"
     assert attributes["seed_tokens"] == 9
-    seeds.write_text("e\u0301cole xyzzy", encoding="utf-8")
-    assert read_seeds(seeds) == [["\u00e9cole", "xyzzy"]]  # as words of texts are
+    seeds.write_text("e\u0301cole", encoding="utf-8")
+    assert read_seeds(seeds) == [["\u00e9cole"]]  # as words of texts are
+    seeds.write_text("xyzzy", encoding="utf-8")
     result = run("fit", "lda", corpus_file, "--seeds", seeds, *FAST)
     assert result.exit_code == 2
     assert "error: seeds: words that the corpus does not have: 'xyzzy' (topic 0)" in result.stderr
