@@ -40,6 +40,8 @@ def interrupted_by_any() -> Iterator[None]:
     taken = [number for number in ENDING if is_main and signal.getsignal(number) is signal.SIG_DFL]
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        for one in taken:  # a second one, as `timeout` sends, would cut the end short
+            signal.signal(one, signal.SIG_IGN)
         raise KeyboardInterrupt
 
     for number in taken:

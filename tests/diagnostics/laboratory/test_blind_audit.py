@@ -388,6 +388,24 @@ def test_of_trials_that_are_stopped_nothing_is_known(own):
         runner.run(own, WAITS, None, 60.0)
 
 
+def test_a_second_signal_does_not_cut_the_end_short():
+    ended = []
+
+    def end():
+        with running.interrupted_by_any():
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(10.0)
+            finally:
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(0.1)
+                ended.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        end()
+    assert ended
+
+
 @pytest.mark.parametrize(
     ("begun", "by"), [(1, signal.SIGINT), (4, signal.SIGINT), (4, signal.SIGTERM), (1, signal.SIGHUP)]
 )
