@@ -81,7 +81,7 @@ def test_verdicts(client, tmp_path):
 
 def test_replications(client):
     subject = CaseSubject(Case("lda", "dense", "sbc"))
-    here = sbc(subject, replications=6, draws=4, thin=1, seed=3)
+    here = sbc(subject, replications=9, draws=4, thin=1, seed=3)
     with on_cluster(client):
-        there = sbc(subject, replications=6, draws=4, thin=1, seed=3, n_jobs=2)
+        there = sbc(subject, replications=9, draws=4, thin=1, seed=3, n_jobs=2)
     assert there.table.identical(here.table)

@@ -78,8 +78,6 @@ def test_whole_numbers_and_truth_values_are_checked():
 
 def test_text_is_text():
     for names in (["section"], ("a", "b"), 5, b"x", None):
-        with pytest.raises(
-            ValueError, match=r"dmr: labels: expected text \(names"
-        ):
+        with pytest.raises(ValueError, match=r"dmr: labels: expected text \(names"):
             get("dmr", labels=names)
     assert get("dmr", labels="a, b").labels == "a, b"
