@@ -36,7 +36,7 @@ LAW = ("kernels/", "zoo/models/", "zoo/families/", "zoo/toolbox/", "zoo/priors.p
 NO_LAW = ("kernels/toolbox/jit.py", "kernels/toolbox/compilers.py", "zoo/models/__init__.py")
 """Where the law of a model is written, and where not."""
 
-ASIDE = ("check", "_check", "memory_of", "BYTES", "LARGEST", "LEAST", "MOST", "POSITIVE", "Range")
+ASIDE = ("check", "_check", "memory_of", "BYTES", "FEWEST", "LARGEST", "LEAST", "MOST", "POSITIVE", "Range")
 """Beginnings of the names of what says nothing of it: checks of arguments and sizes of memory."""
 
 
