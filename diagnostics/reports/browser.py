@@ -18,7 +18,7 @@ from .pages import WordNumbers, inert_json, rounded, write_explorer
 
 _MOST_TOPICS, _MOST_WORDS, _MOST_NUMBERS, _VERSION_WORDS = 100, 60, 40, 10
 _WORDS, _DOCUMENTS, _TOKENS = 5_000, 240, 25_000
-_DOCUMENTS_OF_TOPIC, _LONGEST_TEXT = 20, 1_500
+_DOCUMENTS_OF_TOPIC, _LONGEST_TEXT, _LONGEST_WORD = 20, 1_500, 300
 _ACROSS, _DOWN = (10.0, 90.0), (9.0, 61.0)
 
 
@@ -26,8 +26,9 @@ def write_browser(path: str | Path, fit: xr.DataTree | MatchedTopics, *, interva
     """Write a page on which the topics of a fit can be explored.
 
     Topics as a map and a list, their words by relevance [1]_, documents with their topics, and groups side by
-    side, all with intervals. The page is at most 500 kB, loads nothing, and runs no script but its own: its
-    content security policy names that by its hash, so that no text of the corpus can become another.
+    side, all with intervals. The page is at most 500 kB, more only if there are thousands of groups. It loads
+    nothing, and runs no script but its own: its content security policy names that by its hash, so that no
+    text of the corpus can become another.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class _Found:
             "tokens": self.corpus.n_tokens,
         }
         vocabulary = {
-            "words": self.corpus.vocabulary[words.ids].tolist(),
+            "words": [_shortened(word) for word in self.corpus.vocabulary[words.ids].tolist()],
             "frequency": self.frequency[words.ids].tolist(),
         }
         return inert_json(content | vocabulary)
@@ -157,6 +158,11 @@ class _Found:
     def _number_of_topics(self) -> list[list[float]]:
         likely = sorted(zip(self.numbers.index, self.numbers, strict=True), key=lambda pair: -pair[1])
         return sorted([int(n), rounded(p)] for n, p in likely[:_MOST_NUMBERS] if p > 0)
+
+
+def _shortened(word: str) -> str:
+    """Word, or the beginning of what is longer than any: such as addresses, or what is coded in letters."""
+    return word if len(word) <= _LONGEST_WORD else f"{word[: _LONGEST_WORD - 1]}…"
 
 
 def _map(probability: np.ndarray) -> np.ndarray:

@@ -52,6 +52,20 @@ def test_the_page_is_small_and_loads_nothing(page):
     assert "unsafe" not in text
 
 
+def test_words_of_thousands_of_letters_are_cut(tmp_path):
+    """What is coded in letters, as pictures in mails are, was once a page of a megabyte."""
+    rng = np.random.default_rng(0)
+    words = [f"{w}{'x' * 3000}" for w in range(300)]
+    corpus = Corpus(rng.integers(0, 300, 3000), np.arange(0, 3001, 10), vocabulary=words)
+    fit = sample(get("lda", n_topics=20), corpus, chains=1, tune=2, draws=2, seed=1)
+    write_browser(tmp_path / "topics.html", fit)
+    text = (tmp_path / "topics.html").read_text(encoding="utf-8")
+    assert len(text.encode()) < LARGEST
+    shown = data_of(text)["words"]
+    assert max(map(len, shown)) == 300
+    assert all(word.endswith("…") for word in shown)
+
+
 def without_data(text):
     return re.sub(r'(<script type="application/json" id="data">).*?(</script>)', r"\1\2", text, flags=re.S)
 
