@@ -15,6 +15,7 @@ def announce(model: "Model", corpus: "Corpus") -> None:
     say(f"{model.card.title}: {sizes}", "bold", err)
     say_settings(model)
     _say_if_without_labels(model, corpus)
+    _say_if_words_repeat(corpus)
 
 
 def say_settings(model: "Model") -> None:
@@ -22,6 +23,14 @@ def say_settings(model: "Model") -> None:
     for name, how in model.settings().items():
         if how != "fixed at ":
             say(f"  {name}: {how}", console=err)
+
+
+def _say_if_words_repeat(corpus: "Corpus") -> None:
+    """Say that a word stands in the vocabulary twice: new documents cannot tell one from the other."""
+    repeated = corpus.n_words - len(corpus.number_of_word)
+    if repeated:
+        twice = f"{repeated:,} entries of the vocabulary repeat a word"
+        say(f"{twice}: transform, evaluate and predict will refuse this fit.", "yellow", err)
 
 
 def _say_if_without_labels(model: "Model", corpus: "Corpus") -> None:

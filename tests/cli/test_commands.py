@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from bnpzoo import Corpus
 from bnpzoo.cli import remembered
 from bnpzoo.cli.app import app
 from bnpzoo.cli.settings import read_seeds
@@ -377,6 +378,13 @@ def test_a_model_of_labels_that_finds_none_says_so(run, tmp_path, settings):
     said = run("fit", "hdsp", path, "--min-df", 1, *settings, *FAST).stderr
     told = "No label was found, so that all documents are alike to the model; --set labels=zone takes"
     assert (told in " ".join(said.split())) == (not settings)
+
+
+@as_plain_python
+def test_words_that_repeat_are_told(run, tmp_path):
+    write_corpus(Corpus([0, 1, 2], [0, 2, 3], vocabulary=["red", "red", "blue"]), tmp_path / "a.npz")
+    said = run("fit", "lda", tmp_path / "a.npz", "--set", "n_topics=2", *FAST).stderr
+    assert "1 entries of the vocabulary repeat a word" in " ".join(said.split())
 
 
 @as_plain_python

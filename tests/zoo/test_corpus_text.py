@@ -93,6 +93,7 @@ def test_folder(tmp_path):
 def test_folder_with_compressed_texts(tmp_path):
     (tmp_path / "b.txt").write_text("man bites", encoding="utf-8")
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"dog"))
+    (tmp_path / "._b.txt").write_bytes(b"\x00\x05\x16\x07\xff")  # as macOS leaves them
     corpus = read_corpus(tmp_path)
     assert decode(corpus) == [["dog"], ["man", "bites"]]
     assert corpus.covariates["file"].tolist() == ["a.txt.gz", "b.txt"]

@@ -172,12 +172,13 @@ def read_folder(path: Path, options: TextOptions) -> Documents:
 
     Where the files lie in sub-folders, the first sub-folder is the document's group. The covariate ``file``
     holds each document's path within the folder. Where sentences are statements, files are ``*.py``, and
-    sub-folders are no groups.
+    sub-folders are no groups. What is hidden, by a name that begins with a dot, is passed over.
     """
     is_source = options.sentences == "statements"
     pattern = "*.py" if is_source else "*.txt"
     files = [*path.rglob(pattern), *path.rglob(f"{pattern}.gz")]
     inner = sorted(file.relative_to(path) for file in files if file.is_file())
+    inner = [name for name in inner if not any(part.startswith(".") for part in name.parts)]
     if not inner:
         raise CorpusError(f"expected files {pattern}, found none")
     for name in {name.with_name(f"{name.name}.gz") for name in inner}.intersection(inner):
