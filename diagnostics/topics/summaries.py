@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...zoo.arguments import whole_number
 from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
 from ...zoo.memory import require_memory
@@ -200,12 +201,13 @@ def rank_words(
     Raises
     ------
     ValueError
-        `by` is none of these, or `weight` is out of range.
+        `by` is none of these, `weight` is out of range, or `n_words` below 1.
     """
     if by not in ORDERS:
         raise ValueError(f"by: expected one of {', '.join(ORDERS)}, found {by!r}")
     if not 0.0 <= weight <= 1.0:
         raise ValueError(f"weight: expected a number from 0 to 1, found {weight}")
+    whole_number("n_words", n_words, 1)
     matched = match_topics(fit)
     probability = word_probabilities(matched)
     weight = {"probability": 1.0, "relevance": weight, "lift": 0.0}[by]

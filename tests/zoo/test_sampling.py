@@ -225,6 +225,11 @@ def test_numbers_of_numpy_are_as_good(subject, tmp_path):
     assert load(tmp_path / "fit.nc").attrs["seed"] == 2**63 - 1
 
 
+def test_the_name_of_a_model_is_no_model(subject):
+    with pytest.raises(ValueError, match="model: expected a model, as `get` makes it, found 'hdp'"):
+        sample("hdp", subject[1])
+
+
 @pytest.mark.parametrize(
     ("model", "arguments", "message"),
     [

@@ -152,6 +152,8 @@ def _check_arguments(
     resume: bool,
 ) -> None:
     checkpoint = given.get("checkpoint")
+    if not isinstance(model, Model):
+        raise ValueError(f"model: expected a model, as `get` makes it, found {model!r}")
     whole_number("chains", chains, 1)
     whole_number("draws", draws, 1)
     if chains == 1 and given.get("until") is not None:
