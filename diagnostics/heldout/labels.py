@@ -131,9 +131,11 @@ def predict_labels(
     log_prior = np.zeros(len(values))
     if prior == "empirical":
         log_prior = _log_shares(_truth(columns, training, name, rows, model.label), len(values), name)
-    truth = np.full(documents.n_documents, NO_VALUE)
+    truth, missing = np.full(documents.n_documents, NO_VALUE), ""
+    if isinstance(model, ScalingFamily):
+        missing = model.missing
     if name in documents.covariates or (name == "group" and documents.group is not None):
-        truth = _truth(columns, documents, name, rows, model.label)
+        truth = _truth(columns, documents, name, rows, model.label, missing)
     rng, n_draws = np.random.default_rng(seed), 0
     log_p = np.full((documents.n_documents, len(values)), -np.inf)
     for predictive in posterior_predictives(tree, documents):
@@ -191,9 +193,14 @@ def _values(
 
 
 def _truth(
-    columns: tuple[Column, ...], documents: Corpus, name: str, rows: np.ndarray, label: str
+    columns: tuple[Column, ...],
+    documents: Corpus,
+    name: str,
+    rows: np.ndarray,
+    label: str,
+    missing: str = "",
 ) -> np.ndarray:
-    """Value of each document, as in `PredictedLabels`."""
+    """Value of each document, as in `PredictedLabels`; `missing` is that of one whose value is not known."""
     own = tuple(j for j, column in enumerate(columns) if column.covariate == name)
     its_columns = tuple(columns[j] for j in own)
     given, is_known = documents.covariates.get(name), np.ones(documents.n_documents, bool)
@@ -204,14 +211,17 @@ def _truth(
     require_numbers(its_columns, read, label)
     matrix = label_matrix(its_columns, read, label, read.n_documents).toarray()
     is_value = np.all(np.abs(matrix[:, None] - rows[None, :, own]) < 1e-9, axis=2)
-    out = np.where(tells_value(documents, name), OTHER_VALUE, NO_VALUE)
+    out = np.where(tells_value(documents, name, missing), OTHER_VALUE, NO_VALUE)
     out[np.flatnonzero(is_known)[np.count_nonzero(matrix, axis=1) > 1]] = NO_VALUE
     out[np.flatnonzero(is_known)[is_value.any(axis=1)]] = is_value[is_value.any(axis=1)].argmax(axis=1)
     return out
 
 
-def tells_value(documents: Corpus, name: str) -> np.ndarray:
-    """Whether each document has one value of a label, whether or not the fit knows it; bool (D,)."""
+def tells_value(documents: Corpus, name: str, missing: str = "") -> np.ndarray:
+    """Whether each document has one value of a label, whether or not the fit knows it; bool (D,).
+
+    What is empty, or `missing`, is none.
+    """
     given = documents.covariates.get(name)
     if given is None:  # the groups
         return np.ones(documents.n_documents, bool)
@@ -219,7 +229,8 @@ def tells_value(documents: Corpus, name: str) -> np.ndarray:
         return np.zeros(documents.n_documents, bool)
     names = documents.covariate_names.get(name)
     values = given if names is None else names[given]
-    return values != "" if values.dtype.kind == "U" else ~np.isnan(values.astype(float))
+    is_text = values.dtype.kind == "U"
+    return (values != "") & (values != missing) if is_text else ~np.isnan(values.astype(float))
 
 
 def _without(columns: tuple[Column, ...], documents: Corpus, name: str, label: str) -> sparse.csr_array:

@@ -406,6 +406,16 @@ def test_a_second_signal_does_not_cut_the_end_short():
     assert ended
 
 
+@pytest.fixture
+def usual_signals():
+    """Signals as they are unless somebody, such as ``nohup``, has them ignored."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in running.ENDING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize(
     ("begun", "by"), [(1, signal.SIGINT), (4, signal.SIGINT), (4, signal.SIGTERM), (1, signal.SIGHUP)]
 )
