@@ -89,7 +89,7 @@ SAYS_NOTHING = (
     ("kernels/toolbox/compilers.py", "no_compile = True", "no_compile = False"),
     ("zoo/memory.py", "if total > free:", "if total >= free:"),
     ("zoo/inference/schedule.py", "if self.keep == 0 or", "if self.keep <= 0 or"),
-    ("zoo/inference/backends.py", "if chains < 1:", "if chains <= 0:"),
+    ("zoo/inference/backends.py", "if chains == 1 and", "if chains <= 1 and"),
     ("diagnostics/compare.py", "All {n} test quantities", "Each of {n} test quantities"),
 )
 
