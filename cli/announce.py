@@ -29,8 +29,8 @@ def _say_if_words_repeat(corpus: "Corpus") -> None:
     """Say that a word stands in the vocabulary twice: new documents cannot tell one from the other."""
     repeated = corpus.n_words - len(corpus.number_of_word)
     if repeated:
-        twice = f"{repeated:,} entries of the vocabulary repeat a word"
-        say(f"{twice}: transform, evaluate and predict will refuse this fit.", "yellow", err)
+        refused = "transform, evaluate and predict will refuse this fit"
+        say(f"Entries of the vocabulary that repeat a word: {repeated:,}; {refused}.", "yellow", err)
 
 
 def _say_if_without_labels(model: "Model", corpus: "Corpus") -> None:

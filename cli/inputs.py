@@ -176,12 +176,15 @@ def read_new_documents(
 
     from ..zoo.formats import is_text, read_corpus
 
+    told = {"column": text_column, "encoding": encoding, "delimiter": delimiter}
+    given = {name: value for name, value in told.items() if value is not None}
     if path.exists() and is_text(path):
-        given = {"column": text_column, "encoding": encoding, "delimiter": delimiter}
-        options = replace(
-            _options_of_fit(tree, path), **{name: value for name, value in given.items() if value is not None}
-        )
+        options = replace(_options_of_fit(tree, path), **given)
         corpus = read_corpus(path, options=options.of_new_documents())
+    elif path.exists() and given:
+        raise ValueError(
+            f"{path}: expected text, for --text-column, --encoding and --delimiter; found counts"
+        )
     else:
         corpus = read_corpus(path)
     return corpus if groups is None else corpus.grouped(groups)

@@ -16,6 +16,7 @@ from ..diagnostics.heldout import HeldOut
 from ..diagnostics.heldout.usual import usual_score
 from ..diagnostics.topics import match_topics, transform
 from ..diagnostics.topics.summaries import Summary, word_probabilities
+from ..zoo.arguments import whole_number
 from ..zoo.contract import Model
 from ..zoo.corpus import Corpus
 from ..zoo.formats import from_counts
@@ -108,8 +109,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ValueError
             Counts that are negative or no whole numbers, or an argument out of range.
         """
-        if self.keep < 1:
-            raise ValueError(f"keep: expected at least 1, found {self.keep}")
+        whole_number("keep", self.keep, 1)
         model = self.make_model()
         for of_earlier_fit in ("fit_", "matched_"):  # this one may fail after the features are counted anew
             vars(self).pop(of_earlier_fit, None)

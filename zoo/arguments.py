@@ -1,5 +1,6 @@
 """Whole numbers that functions are given."""
 
+import math
 from numbers import Integral
 from typing import Any
 
@@ -7,21 +8,27 @@ MOST_SEED = 2**63 - 1
 """So that a fit can hold it as a number."""
 
 
-def whole_number(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number as Python has it.
+def whole_number(name: str, value: Any, least: int, most: float = math.inf, bounds: str = "") -> int:
+    """Return a whole number as Python has it, which JSON knows, and not NumPy's.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+    least, most : int
+    bounds : str
+        How the error says what is allowed, where there is more to say than `least` and `most` do.
 
     Raises
     ------
     ValueError
-        The argument `name` is no whole number, or out of bounds.
+        It is no whole number, or out of bounds.
     """
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise ValueError(f"{name}: expected a whole number, found {value!r}")
-    number = int(value)
-    if number < least:
-        raise ValueError(f"{name}: expected at least {least}, found {number}")
-    if most is not None and number > most:
-        raise ValueError(f"{name}: expected at most {most}, found {number}")
+    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else least - 1
+    if not least <= number <= most:
+        bounds = bounds or (f"{least} or more" if most == math.inf else f"{least} to {most:,}")
+        raise ValueError(f"{name}: expected a whole number, {bounds}, found {value!r}")
     return number
 
 

@@ -9,11 +9,12 @@ in benchmarks, so that no table elsewhere names it:
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from .arguments import whole_number
 from .priors import POSITIVE, Beta, Gamma, Hyperparameter, Prior, Range
 
 type Purpose = Literal["fixed", "prior", "reference", "benchmark"]
@@ -196,19 +197,10 @@ class HasSettings:
     def check_whole(self, name: str, least: int, most: float = np.inf, bounds: str = "") -> None:
         """Raise ValueError unless field `name` is a whole number within bounds; make it a Python int.
 
-        Parameters
-        ----------
-        name : str
-        least, most : int
-        bounds : str
-            How the error says what is allowed, where there is more to say than `least` and `most` do.
+        See `whole_number`.
         """
-        value = getattr(self, name)
-        number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else least - 1
-        if not least <= number <= most:
-            bounds = bounds or (f"{least} or more" if most == np.inf else f"{least} to {most:,}")
-            raise ValueError(f"{self.label}: {name}: expected a whole number, {bounds}, found {value!r}")
-        object.__setattr__(self, name, number)  # JSON does not know NumPy's
+        number = whole_number(f"{self.label}: {name}", getattr(self, name), least, most, bounds)
+        object.__setattr__(self, name, number)
 
     def check_texts(self) -> None:
         """Raise ValueError unless every field that is text by default is text."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...zoo.arguments import whole_number
 from ...zoo.contract import Design, Latents, Model, Probes
 from ...zoo.corpus import Corpus
 from ...zoo.inference.convergence import LOCAL
@@ -165,8 +166,7 @@ def mixing(
     ValueError
         An argument is out of range, the kernel is not exact, or the corpus has no tokens.
     """
-    if sweeps < 10:
-        raise ValueError(f"sweeps: expected at least 10, found {sweeps}")
+    whole_number("sweeps", sweeps, 10)
     kernel = model.kernel(variant)
     if not kernel.exact:
         raise ValueError(f"{model.card.id}: expected an exact kernel, found {variant}, which has no band")

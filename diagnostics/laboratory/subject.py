@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Protocol
 
 import numpy as np
 
+from ...zoo.arguments import whole_number
 from ...zoo.contract import Design, Kernel, Latents, Model, Probes
 from ...zoo.corpus import Corpus
 from .verdict import FALSE_ALARM_RATE, Verdict
@@ -138,8 +139,7 @@ def check_counts(**arguments: tuple[Any, int]) -> None:
         One is no whole number, or too small.
     """
     for name, (value, least) in arguments.items():
-        if not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"{name}: expected a whole number, {least} or more, found {value}")
+        whole_number(name, value, least)
 
 
 def _check_rate(rate: Any) -> None:

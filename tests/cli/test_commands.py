@@ -384,7 +384,7 @@ def test_a_model_of_labels_that_finds_none_says_so(run, tmp_path, settings):
 def test_words_that_repeat_are_told(run, tmp_path):
     write_corpus(Corpus([0, 1, 2], [0, 2, 3], vocabulary=["red", "red", "blue"]), tmp_path / "a.npz")
     said = run("fit", "lda", tmp_path / "a.npz", "--set", "n_topics=2", *FAST).stderr
-    assert "1 entries of the vocabulary repeat a word" in " ".join(said.split())
+    assert "Entries of the vocabulary that repeat a word: 1;" in " ".join(said.split())
 
 
 @as_plain_python

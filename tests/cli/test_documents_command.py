@@ -112,6 +112,9 @@ def test_a_fit_of_counts_does_not_know_how_texts_are_split(run, texts, tmp_path)
     result = run("transform", fit, texts, "--text-column", "body", "--coverage", 0.3)
     assert result.exit_code == 0, result.output
     assert "does not say how its texts were split" in " ".join(result.stderr.split())
+    refused = run("transform", fit, counts, "--encoding", "latin-1")
+    assert refused.exit_code == 2
+    assert "expected text, for --text-column, --encoding and --delimiter" in " ".join(refused.stderr.split())
 
 
 @pytest.mark.parametrize(

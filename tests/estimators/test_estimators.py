@@ -75,7 +75,7 @@ def test_draws_are_those_of_sample(counts, fitted):
 
 
 def test_draws_must_be_kept(counts):
-    with pytest.raises(ValueError, match="keep: expected at least 1, found 0"):
+    with pytest.raises(ValueError, match="keep: expected a whole number, 1 or more, found 0"):
         Lda(n_topics=2, **SHORT | {"keep": 0}).fit(counts)
 
 

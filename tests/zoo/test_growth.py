@@ -133,8 +133,8 @@ def test_a_wish_to_stop_at_the_end_of_a_part_is_heard(parts_seen):
     [
         ({"parts": 1}, "grow: expected 2 to 11, the documents with tokens, found 1"),
         ({"parts": 12}, "grow: expected 2 to 11"),
-        ({"sweeps": 0}, "sweeps: expected at least 1, found 0"),
-        ({"seed": None}, "seed: expected a whole number, found None"),
+        ({"sweeps": 0}, "sweeps: expected a whole number, 1 or more, found 0"),
+        ({"seed": None}, "seed: expected a whole number, 0 to .*, found None"),
         ({"start": "two"}, "start: expected seated, one, documents"),
     ],
 )

@@ -61,7 +61,7 @@ def test_lengths_are_drawn_where_there_is_a_law_of_them():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sweeps": 9}, "sweeps: expected at least 10, found 9"),
+        ({"sweeps": 9}, "sweeps: expected a whole number, 10 or more, found 9"),
         ({"starts": ["two"]}, "start: expected seated, one"),
         ({"variant": "taylor"}, "focused: expected an exact kernel, found taylor"),
     ],

@@ -93,7 +93,7 @@ def test_ranks_that_there_are_not(matched):
         rank_words(matched, by="weight")
     with pytest.raises(ValueError, match="weight: expected a number from 0 to 1"):
         rank_words(matched, by="relevance", weight=2.0)
-    with pytest.raises(ValueError, match="n_words: expected at least 1, found -1"):
+    with pytest.raises(ValueError, match="n_words: expected a whole number, 1 or more, found -1"):
         topics(matched, n_words=-1)
     with pytest.raises(ValueError, match="interval: expected a probability between 0 and 1"):
         topics(matched, interval=90)
