@@ -450,8 +450,8 @@ class Model(HasSettings, ABC):
     def n_topics_of(self, latents: Latents) -> int:
         """Return how many topics there are at one draw, so that ``z`` is below it."""
 
-    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
-        """Least and largest value of a latent of whole numbers, one a token; ``z`` has no bound here."""
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int | np.ndarray]:
+        """Least and largest value of a latent of whole numbers, or of each entry; ``z`` has none here."""
         return (0, corpus.n_tokens) if name == "z" else (-1, corpus.n_words - 1)
 
     def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:

@@ -53,6 +53,9 @@ RESPONSES_ARE_DATA = {
     "slda", "slda with pitman-yor topics", "medlda", "medlda with pitman-yor topics", "shdp",
 }  # fmt: skip
 
+LARGEST = {"dish": 0, "table": 0, "local": 1, "own": 1, "association": 1, "author": 1}
+"""Of a token, in documents of one token whose groups, and words, are two."""
+
 SLOWLY_SUMMED = "whdsp", "metalda with pitman-yor topics", "metalda with belief-network topics"
 """Models whose marginal takes seconds, beside `hdsp` and `metalda`, which have the same integrals."""
 
@@ -99,6 +102,25 @@ def test_log_joint_and_quantities_are_finite(which):
         assert np.isfinite(model.log_joint(latents, corpus))
         for name, value in model.quantities(latents, corpus).items():
             assert np.all(np.isfinite(value)), name
+
+
+@every_model
+def test_whole_numbers_are_in_their_range(which):
+    lengths = np.array([1, 0] + 18 * [1])
+    design = Design(
+        lengths,
+        2,
+        group=np.arange(20) % 2,
+        associations=associations(2),
+        segment_ptr=np.arange(lengths.sum() + 1),
+    )
+    model = fixed(which)
+    latents, corpus = model.simulate(design, np.random.default_rng(0))
+    for name, value in latents.items():
+        if value.dtype.kind == "i" and name != "z":
+            least, most = model.range_of_tokens(name, corpus)
+            assert most == (model.n_dishes - 1 if which.startswith("sbp") else LARGEST[name])
+            assert least <= value.min() <= value.max() <= most
 
 
 @every_model

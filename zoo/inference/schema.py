@@ -238,7 +238,7 @@ def _check_values(latents: Latents, model: Model, corpus: Corpus) -> None:
         if value.dtype.kind == "i":
             least, most = model.range_of_tokens(name, corpus)
             if name == "z":  # of as many topics as there are, which can be more than tokens
-                most = max(most, model.n_topics_of(latents) - 1)
+                most = np.maximum(most, model.n_topics_of(latents) - 1)
             sound = (value >= least) & (value <= most)
         elif name.startswith("log_"):
             sound = value < np.inf  # not for NaN

@@ -182,7 +182,7 @@ class AuthorTopic(FixedTopics, LabelledFamily):
         return {"author": ("token",)}
 
     @override
-    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int | np.ndarray]:
         if name == "author":
             return (-1, self.authors_of_corpus(corpus).n_authors - 1)
         return super().range_of_tokens(name, corpus)

@@ -113,7 +113,7 @@ class Cclda(FiniteFamily):
         return {"own": ("token",), "alpha": ("collection",)}
 
     @override
-    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int | np.ndarray]:
         """See `Model.range_of_tokens`; a word is shared, or the collection's own."""
         return (0, 1) if name == "own" else super().range_of_tokens(name, corpus)
 

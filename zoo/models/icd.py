@@ -126,10 +126,6 @@ class Icd(SentencesFamily):
         return ("dish", "table")
 
     @override
-    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
-        return super().range_of_tokens("dish" if name == "table" else name, corpus)
-
-    @override
     def draw_dishes(self, seats: Seating, hyper: Mapping[str, Any], rng: np.random.Generator) -> Latents:
         """See `SegmentsFamily.draw_dishes`; and alpha and gamma, which may be given as priors."""
         return buffet.draw(seats, hyper, self.label, rng)

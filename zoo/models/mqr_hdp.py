@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kernels.segments.particles import SharedAndOwn
 from ..contract import Beta, Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
+from ..corpus import Corpus
 from ..families.segments import mixture
 from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
 from ..families.segments.kernels import mqr_kernels
@@ -103,6 +104,11 @@ class MqrHdp(UrnFamily):
         reference=Beta(18.0, 2.0),
         benchmark=0.5,
     )
+
+    @override
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int | np.ndarray]:
+        """See `Model.range_of_tokens`; a dish is shared, or the sentence's own."""
+        return (0, 1) if name == "local" else super().range_of_tokens(name, corpus)
 
     @override
     def open_seats(self, sentence: int, seated: Seated, hyper: Mapping[str, float]) -> list[Seat]:

@@ -98,7 +98,7 @@ class Sbp(SentencesFamily):
         super().__post_init__()
 
     @override
-    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int | np.ndarray]:
         return (0, self.n_dishes - 1) if name == "dish" else super().range_of_tokens(name, corpus)
 
     @override

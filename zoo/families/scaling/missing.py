@@ -258,6 +258,13 @@ class PartlyLabelledModel(LabelledModel):
         """Questions about a corpus; kept, as every draw of a chain asks."""
         return _asked_of(self, corpus)
 
+    @override
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int | np.ndarray]:
+        """See `Model.range_of_tokens`; an answer is one of those to its question."""
+        if name == "missing_label":
+            return 0, self.asked_of(corpus).n_answers - 1
+        return super().range_of_tokens(name, corpus)
+
     def draw_labels(self, design: Design, rng: np.random.Generator) -> tuple[Any, Latents]:
         """Labels of the documents of a design, sparse (D, J), and what of them is a latent."""
         n_documents = len(design.doc_lengths)

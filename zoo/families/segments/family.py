@@ -156,9 +156,10 @@ class SegmentsFamily(Model):
         return kappa * latents["root"] if self.opens_topics else np.full(self.n_topics, kappa)
 
     @override
-    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
+    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int | np.ndarray]:
+        """See `Model.range_of_tokens`; a document has no more dishes, nor tables, than tokens."""
         longest = int(corpus.doc_lengths.max(initial=0))
-        return (0, longest - 1) if name == "dish" else super().range_of_tokens(name, corpus)
+        return (0, longest - 1) if name in ("dish", "table") else super().range_of_tokens(name, corpus)
 
     @override
     def draw_hyperparameters(self, design: Design, rng: np.random.Generator) -> dict[str, np.ndarray]:

@@ -13,7 +13,6 @@ from typing import ClassVar, NamedTuple, override
 import numpy as np
 
 from ...contract import Latents
-from ...corpus import Corpus
 from ...settings import option
 from .enumerated import EnumeratedFamily
 from .family import SentencesFamily
@@ -130,10 +129,6 @@ class UrnFamily(EnumeratedFamily, SentencesFamily):
         for seat in self.open_seats(another, seated, _numbers(latents)):
             out[seat.dish] += seat.weight
         return out
-
-    @override
-    def range_of_tokens(self, name: str, corpus: Corpus) -> tuple[int, int]:
-        return super().range_of_tokens("dish" if name == self.mark else name, corpus)
 
 
 def all_seated(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bnpzoo import Corpus, sample
+from bnpzoo import Corpus, load, sample, save
 from bnpzoo.diagnostics.laboratory.mutants.scaling import MISSING, MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
@@ -13,6 +13,8 @@ from bnpzoo.kernels.scaling import missing
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.families.scaling import family
+from bnpzoo.zoo.inference import ResultsError
+from bnpzoo.zoo.inference.schema import check_fit
 from bnpzoo.zoo.models import get
 from scipy import sparse
 from scipy.special import betaln, gammaln, log_softmax
@@ -55,6 +57,25 @@ def test_a_category_is_one_question_and_each_label_of_a_set_is_one():
     rows = of_sets.rows_at(np.array([1, 0, 1]))[of_sets.of_document].toarray()
     assert rows.tolist() == [[1, 1], [0, 1], [0, 1]]
     assert of_sets.n_with(np.array([1, 0, 1])).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("corpus", [SITES, TAGS])
+def test_answers_are_those_to_their_questions(corpus, tmp_path):
+    of_one_word = replace(corpus, words=np.zeros_like(corpus.words), n_words=1, vocabulary=None)
+    model = model_of(of_one_word)
+    fit = sample(model, of_one_word, chains=1, tune=1, draws=30, keep=30)
+    assert fit["latents"]["missing_label"].max() == 1  # there may be more answers than words
+    save(fit, tmp_path / "fit.nc")
+    assert load(tmp_path / "fit.nc").equals(fit)
+    for i, n_answers in enumerate(model.asked_of(of_one_word).n_answers):
+        with pytest.raises(ResultsError, match="missing_label: expected values in its range"):
+            check_fit(_with_answer(fit, i, n_answers))
+
+
+def _with_answer(fit, question, answer):
+    changed = fit.copy(deep=True)
+    changed["latents"]["missing_label"][..., question] = answer
+    return changed
 
 
 def test_probabilities_of_answers_are_those_of_urns():
