@@ -42,7 +42,7 @@ def summary_of(found: Audit) -> str:
     if found.untried:
         without += f" Nothing is known of {len(found.untried)} more, which only these look at."
     return (
-        f"{counts['killed']} of {running} mutants that run were killed, {found.score_of_running:.0%} (95 % "
+        f"{counts['killed']} of {running} mutants that run were killed, {found.score_of_running:.0%} (95% "
         f"interval {low:.0%} to {high:.0%}){''.join(f'; {told}' for told in more)}.{without}"
     )
 

@@ -1,11 +1,12 @@
 """A topic browser: one HTML file with what a fit found, to be explored without network."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy.spatial.distance import pdist, squareform
 
@@ -16,7 +17,7 @@ from ..topics.summaries import tails, word_intervals, word_probabilities
 from .fits import check_page
 from .pages import WordNumbers, inert_json, rounded, write_explorer
 
-_MOST_TOPICS, _MOST_WORDS, _MOST_NUMBERS, _VERSION_WORDS = 100, 60, 40, 10
+_MOST_TOPICS, _MOST_WORDS, _MOST_BARS, _VERSION_WORDS = 100, 60, 20, 10
 _WORDS, _DOCUMENTS, _TOKENS = 5_000, 240, 25_000
 _DOCUMENTS_OF_TOPIC, _LONGEST_TEXT, _LONGEST_WORD = 20, 1_500, 300
 _ACROSS, _DOWN = (10.0, 90.0), (9.0, 61.0)
@@ -92,7 +93,7 @@ class _Found:
             "topics": [self._topic(k, n_words, words) for k in range(self.n_topics)],
             "documents": [self._document(d, has_text, words) for d, has_text in self._documents(scale)],
             "groups": [] if self.corpus.group_names is None else self.corpus.group_names.tolist(),
-            "numbers": self._number_of_topics(),
+            "numbers": _bars(self.numbers),
             "tokens": self.corpus.n_tokens,
         }
         vocabulary = {
@@ -155,9 +156,15 @@ class _Found:
             room -= length if has_text else 0
             yield d, has_text
 
-    def _number_of_topics(self) -> list[list[float]]:
-        likely = sorted(zip(self.numbers.index, self.numbers, strict=True), key=lambda pair: -pair[1])
-        return sorted([int(n), rounded(p)] for n, p in likely[:_MOST_NUMBERS] if p > 0)
+
+def _bars(probability: pd.Series) -> list[list[float]]:
+    """First and last number of each bar, and its probability: few bars, all as wide, and none left out."""
+    numbers = probability.index.to_numpy(int)
+    widths = (step * 10**power for power in count() for step in (1, 2, 5))
+    width = next(w for w in widths if numbers.max() // w - numbers.min() // w < _MOST_BARS)
+    bars = numbers // width
+    found = np.bincount(bars - bars.min(), probability)
+    return [[bar * width, (bar + 1) * width - 1, rounded(p)] for bar, p in enumerate(found, int(bars.min()))]
 
 
 def _shortened(word: str) -> str:

@@ -33,6 +33,8 @@ addEventListener("load", () => {
       topics: page.querySelectorAll("#list button").length,
       chosen: page.getElementById("title")?.textContent,
       word: page.querySelector("#words button")?.textContent,
+      rows: new Set([...page.querySelectorAll("#numbers li")].map((bar) => bar.offsetTop)).size,
+      numbers: [...page.querySelectorAll("#numbers li")].map((bar) => bar.textContent).filter((label) => label),
       width: page.documentElement.scrollWidth,
     };
     for (const [name, value] of Object.entries(outcome)) {

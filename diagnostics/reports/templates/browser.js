@@ -109,7 +109,7 @@ function drawTopic() {
   byId("title").replaceChildren(chip(k), `Topic ${k}`);
   byId("about").textContent =
     `${interval(topic.share)} of the tokens; found in ${percent.format(topic.found)} of the draws` +
-    (topic.stability === null ? "." : `; ${percent.format(topic.stability)} of its words are alike between chains.`);
+    (topic.stability === null ? "." : `; ${wholePercent.format(topic.stability)} of its words are alike between chains.`);
   const largest = Math.max(...data.topics.flatMap((each) => each.groups.map((share) => share[2])), 1e-9);
   byId("groups").replaceChildren(
     ...topic.groups.map((share, g) =>
@@ -166,7 +166,7 @@ function inside(each) {
   if (!each.text) return [proportions];
   const text = make("p", { class: "text" });
   each.text.forEach(([w, j, certain]) => {
-    const about = j < 0 ? "a small topic" : `topic ${j}, certain to ${percent.format(certain)}`;
+    const about = j < 0 ? "a small topic" : `topic ${j}, certain to ${wholePercent.format(certain)}`;
     const token = make("span", { title: about, "--certain": certain }, data.words[w]);
     if (j >= 0) token.style.setProperty("--hue", hue(j));
     token.className = j < 0 ? "" : certain < 0.5 ? "token doubtful" : "token";
@@ -175,12 +175,29 @@ function inside(each) {
   return [proportions, text];
 }
 
+/* Bars of the number of topics. Where there are many, every other has its number, or there is no room for them. */
 function drawNumbers() {
-  byId("how-many").hidden = data.numbers.length < 2;
-  const most = Math.max(...data.numbers.map(([, share]) => share));
+  const bars = data.numbers;
+  const [[first, last]] = bars;
+  const width = last - first + 1;
+  const apart = width * (bars.length > 10 ? 2 : 1);
+  const most = Math.max(...bars.map(([, , share]) => share));
+  const span = ([from, to]) => (to > from ? `${from} to ${to}` : String(from));
+  const told = bars.map((bar) => `${span(bar)}: ${percent.format(bar[2])}`);
+  byId("how-many").hidden = bars.length < 2;
+  if (bars.length < 2) return;
+  byId("of-numbers").textContent =
+    `of ${width > 1 ? `${span(bars[0])}, ${span(bars[1])} and so on` : "each number"}; the highest bar is ${percent.format(most)}`;
+  byId("numbers").classList.toggle("binned", width > 1);
+  byId("numbers").setAttribute("aria-label", told.join(", "));
   byId("numbers").replaceChildren(
-    ...data.numbers.map(([n, share]) =>
-      make("li", { title: percent.format(share) }, make("span", { "--to": `${((100 * share) / most).toFixed(1)}%` }), String(n)),
+    ...bars.map(([from, , share], i) =>
+      make(
+        "li",
+        { title: told[i] },
+        make("span", { "--to": `${((100 * share) / most).toFixed(1)}%` }),
+        from % apart ? "" : String(from),
+      ),
     ),
   );
 }

@@ -136,7 +136,7 @@ function choose(layer, topic) {
 }
 
 function drawLinks() {
-  byId("least-shown").textContent = percent.format(least());
+  byId("least-shown").textContent = wholePercent.format(least());
   drawGraph();
 }
 

@@ -2,7 +2,8 @@
 /* What all pages share. All text of the corpus enters a page as textContent, never as markup. */
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const wholePercent = new Intl.NumberFormat("en", { style: "percent" });
 const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 const byId = (id) => document.getElementById(id);
 

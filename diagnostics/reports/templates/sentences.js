@@ -62,7 +62,7 @@ function sentence([words, topics], i, find) {
   const item = make("li", isChosen ? { class: "chosen" } : {}, button, inside);
   if (find.parts) {
     const largest = Math.max(...find.parts);
-    item.append(make("span", { class: "part", "--part": find.parts[i] / largest, title: `${percent.format(find.parts[i])} of the comment` }));
+    item.append(make("span", { class: "part", "--part": find.parts[i] / largest, title: `${wholePercent.format(find.parts[i])} of the comment` }));
   }
   return item;
 }
@@ -70,7 +70,7 @@ function sentence([words, topics], i, find) {
 function topicLine(k, share) {
   if (k < 0) return make("li", {}, topicName(k));
   const others = data.finds.filter((find) => find.topic === k).length;
-  const line = make("li", {}, chip(k), `${percent.format(share)} ${topicName(k)} `);
+  const line = make("li", {}, chip(k), `${wholePercent.format(share)} ${topicName(k)} `);
   if (others) line.append(make("button", { type: "button", onclick: () => only(k) }, `${number.format(others)} in the list`));
   return line;
 }

@@ -6,8 +6,9 @@ import re
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
-from bnpzoo.diagnostics.reports.browser import _Found, write_browser
+from bnpzoo.diagnostics.reports.browser import _bars, _Found, write_browser
 from bnpzoo.diagnostics.reports.fits import write_report
 from bnpzoo.diagnostics.reports.pages import LARGEST, fitting
 from bnpzoo.diagnostics.topics import match_topics, topics
@@ -86,9 +87,40 @@ def test_it_says_what_the_tables_say(page, fit):
         assert topic["share"] == pytest.approx([row["share"], row["share_low"], row["share_high"]], rel=1e-2)
         assert all(low <= p <= high for _, p, low, high in topic["words"])
         assert sum(p for _, p, *_ in topic["words"]) == pytest.approx(1.0, abs=0.02)
-    assert sum(share for _, share in found["numbers"]) == pytest.approx(1.0, abs=0.01)
+    assert sum(share for *_, share in found["numbers"]) == pytest.approx(1.0, abs=0.01)
     assert sum(found["frequency"]) == found["tokens"] == 60
     assert {document["length"] for document in found["documents"]} == {6}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "width"), [(1, 1, 1), (2, 21, 1), (3, 23, 2), (80, 128, 5), (1, 4000, 500)]
+)
+def test_bars_of_numbers_leave_nothing_out(first, last, width):
+    numbers = np.arange(first, last + 1)
+    probability = pd.Series(np.random.default_rng(0).dirichlet(np.ones(numbers.size)), numbers)
+    bars = _bars(probability)
+    assert len(bars) <= 20
+    assert [start for start, *_ in bars] == list(range(bars[0][0], last + 1, width))
+    for start, end, share in bars:
+        assert end == start + width - 1
+        assert share == pytest.approx(probability.loc[start:end].sum(), rel=1e-2)
+    assert bars[0][0] <= first <= bars[0][1]
+
+
+def with_numbers_of_topics(fit, numbers):
+    """Return the fit as if it had had these numbers of topics, in turn."""
+    out = fit.copy()
+    posterior = fit["posterior"].to_dataset()
+    drawn = np.resize(numbers, posterior["n_topics"].shape)
+    out["posterior"] = posterior.assign(n_topics=(posterior["n_topics"].dims, drawn))
+    return out
+
+
+def test_percentages_of_a_list_have_as_many_decimals(page):
+    """They were once 4.4% above 3%."""
+    text = page.read_text(encoding="utf-8")
+    assert 'style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1' in text
+    assert not re.search(r"[\d}] %[^}]", without_data(text))
 
 
 def test_what_has_no_room_is_left_out(fit):
@@ -120,6 +152,16 @@ def test_it_runs_and_stays_inert_and_fits_a_phone(page, tmp_path):
     assert outcome["topics"] == "3"
     assert outcome["chosen"] == "Topic 1"
     assert html.unescape(outcome["word"]) in HOSTILE
+    assert int(outcome["width"]) <= 390
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+@pytest.mark.parametrize(("numbers", "labels"), [(np.arange(80, 129), 10), (np.arange(80, 98), 9), ([3, 4], 2)])
+def test_the_number_of_topics_is_one_row_on_a_phone(numbers, labels, fit, tmp_path):
+    write_browser(tmp_path / "topics.html", with_numbers_of_topics(fit, numbers))
+    outcome = outcome_on_a_phone(tmp_path)
+    assert outcome["rows"] == "1"
+    assert len(outcome["numbers"].split(",")) == labels
     assert int(outcome["width"]) <= 390
 
 
