@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 
 def announce(model: "Model", corpus: "Corpus") -> None:
-    """Say what is about to be sampled, how the model is set, and where it sees no label."""
+    """Say what is about to be sampled, how the model is set, and which labels it sees."""
     sizes = f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words"
     say(f"{model.card.title}: {sizes}", "bold", err)
     say_settings(model)
-    _say_if_without_labels(model, corpus)
+    _say_labels(model, corpus)
     _say_if_words_repeat(corpus)
 
 
 def say_settings(model: "Model") -> None:
     """Say how a model is set; what is left to the corpus is not set."""
     for name, how in model.settings().items():
-        if how != "fixed at ":
+        if how:
             say(f"  {name}: {how}", console=err)
 
 
@@ -33,18 +33,22 @@ def _say_if_words_repeat(corpus: "Corpus") -> None:
         say(f"Entries of the vocabulary that repeat a word: {repeated:,}; {refused}.", "yellow", err)
 
 
-def _say_if_without_labels(model: "Model", corpus: "Corpus") -> None:
-    """Say that a model of labels was not told of any, and none of the covariates is one by default."""
+def _say_labels(model: "Model", corpus: "Corpus") -> None:
+    """Say which labels a model sees that was told of none, and which texts could be labels as well."""
     import numpy as np
 
     from ..zoo.families.labelled import LabelledModel
 
-    if not isinstance(model, LabelledModel) or model.labels or model.columns(corpus):
+    if not isinstance(model, LabelledModel) or model.labels:
         return
+    seen = list(dict.fromkeys(column.covariate for column in model.columns(corpus)))
     texts = [
         name
         for name, values in corpus.covariates.items()
         if isinstance(values, np.ndarray) and values.dtype.kind == "U"
     ]
-    how = f"; --set labels={','.join(texts)} takes what is text" if texts else ""
-    say(f"No label was found, so that all documents are alike to the model{how}.", "yellow", err)
+    how = f"; --set labels={','.join(seen + texts)} takes what is text" if texts else ""
+    if seen:
+        say(f"  labels: {', '.join(seen)}{how}", console=err)
+    else:
+        say(f"No label was found, so that all documents are alike to the model{how}.", "yellow", err)

@@ -64,8 +64,12 @@ REMEDIES = {
     "expected a corpus with associations": "`bnpzoo associate` adds them to a corpus",
     "expected a corpus with labels": "--set labels=NAME says which covariate",
     "response: expected a covariate of the corpus": "--set response=NAME says which",
+    "expected a label of the fit": "fit with --set labels=NAME,NAME for others",
+    "expected a fit of a model with labels": "`bnpzoo predict` also takes those of slda, shdp and medlda",
+    "expected a truncation, the most topics": "--truncation says it",
+    "expected UTF-8": "text in another encoding is read with, say, --encoding latin-1",
 }
-"""What can be done about errors of models, by how these begin: on the command line, that is."""
+"""What can be done about errors of models, by what these say: on the command line, that is."""
 
 
 def _with_remedy(message: str) -> str:

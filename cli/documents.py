@@ -37,8 +37,8 @@ def documents(
 ) -> None:
     """Show what the documents of a fit are about: the proportions of their topics, with 90% intervals.
 
-    Topics are numbered as by `bnpzoo topics`. What is missing from 100% is of topics that only some draws
-    have.
+    The three largest topics of a document are shown, down to 5%; --csv and --json have all of them. Topics
+    are numbered as by `bnpzoo topics`. What all of them leave to 100% is of topics that only some draws have.
     """
     from ..diagnostics.topics import document_blocks
     from ..zoo.inference import load
@@ -67,8 +67,9 @@ def transform(
 ) -> None:
     """Show what new documents are about: the proportions of a fit's topics in them, with 90% intervals.
 
-    A document gets the same proportions whatever stands beside it. Text is split as that of the fit was;
-    words that the fit does not know are left out.
+    The three largest topics of a document are shown, down to 5%; --csv and --json have all of them. A
+    document gets the same proportions whatever stands beside it. Text is split as that of the fit was; words
+    that the fit does not know are left out.
     """
     from ..diagnostics.topics import transform_blocks
     from ..zoo.inference import corpus_of, load
@@ -116,19 +117,20 @@ def _records(found: "Summary") -> list[dict[str, Any]]:
 
 
 def _in_words(found: "Summary", document: int) -> str:
-    """Largest topics of a document."""
+    """Largest topics of a document, and dots where there are more."""
     mean, low, high = (table.to_numpy()[document] for table in found)
-    return "; ".join(
+    shown = [
         f"{k}: {mean[k]:.0%} ({low[k]:.0%} to {high[k]:.0%})"
         for rank, k in enumerate((-mean).argsort(kind="stable")[:SHOWN_TOPICS])
         if rank == 0 or mean[k] >= LEAST_SHOWN
-    )
+    ]
+    return "; ".join(shown + ["…"] * (len(shown) < mean.size))
 
 
 def _as_table(found: "Summary") -> "DataFrame":
-    """One row a document: proportion of each topic, and its interval."""
+    """One row a document: proportion of each topic, and its interval, to six decimals."""
     import pandas as pd
 
     parts = {"": found.mean, " low": found.low, " high": found.high}
     columns = {f"topic {k}{end}": part[k] for k in found.mean.columns for end, part in parts.items()}
-    return pd.DataFrame(columns).reset_index()
+    return pd.DataFrame(columns).round(6).reset_index()

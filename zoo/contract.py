@@ -463,11 +463,14 @@ class Model(HasSettings, ABC):
         return 8 * truncation * (corpus.n_documents + corpus.n_words)
 
     def settings(self) -> dict[str, str]:
-        """How each argument is set, in words: fixed, or sampled under a prior."""
-        return {
-            name: f"sampled, prior {value}" if isinstance(value, Prior) else f"fixed at {value}"
-            for name, value in self.spelled().items()
-        }
+        """How each argument is set, in words: fixed, or sampled under a prior, or the word that is chosen."""
+
+        def told(value: Any) -> str:
+            if isinstance(value, Prior):
+                return f"sampled, prior {value}"
+            return value if isinstance(value, str) else f"fixed at {value}"
+
+        return {name: told(value) for name, value in self.spelled().items()}
 
     def kernel(self, variant: str | None = None) -> Kernel:
         """Return the sampler `variant`, or the default one.

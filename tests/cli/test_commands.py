@@ -147,10 +147,10 @@ def test_fit_takes_a_choice_of_the_model(run, corpus_file, tmp_path):
     fast = ("--chains", 1, "--tune", 2, "--draws", 4)
     result = run("fit", "sparse_transfer", corpus_file, *settings, *fast, "--out", tmp_path / "fit.nc")
     assert result.exit_code == 0, result.output
-    assert "lengths: fixed at document" in result.stderr
+    assert "lengths: document" in result.stderr
     assert "collapsed" in result.stdout
     assert run("report", tmp_path / "fit.nc", "--out", tmp_path / "report.html").exit_code == 0
-    assert "fixed at document" in (tmp_path / "report.html").read_text()
+    assert "lengths: document" in (tmp_path / "report.html").read_text()
 
 
 def test_fit_json(run, corpus_file):
@@ -378,6 +378,14 @@ def test_a_model_of_labels_that_finds_none_says_so(run, tmp_path, settings):
     said = run("fit", "hdsp", path, "--min-df", 1, *settings, *FAST).stderr
     told = "No label was found, so that all documents are alike to the model; --set labels=zone takes"
     assert (told in " ".join(said.split())) == (not settings)
+
+
+@as_plain_python
+def test_a_model_of_labels_says_which_it_sees_and_which_texts_it_leaves_out(run, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,zone,group\n" + "red house,north,a\ngreen tree,south,b\n" * 3)
+    said = run("fit", "hdsp", path, "--min-df", 1, *FAST).stderr
+    assert "labels: group; --set labels=group,zone takes what is text" in " ".join(said.split())
 
 
 @as_plain_python

@@ -30,7 +30,7 @@ def fit_of_texts(run, texts, folder):
 def test_what_was_dropped_is_said(fit_of_texts):
     _, result = fit_of_texts
     assert "dropped 3 stop words" in result.stderr
-    assert "40 words that are too rare or too common" in result.stderr
+    assert "40 words too rare or too common" in result.stderr
 
 
 def test_fit_says_verdict_topics_and_what_to_do_next(fit_of_texts):
@@ -41,6 +41,19 @@ def test_fit_says_verdict_topics_and_what_to_do_next(fit_of_texts):
         assert words in result.stdout
     assert {"moon", "orbit", "star", "butter"} <= set(result.stdout.split())
     assert "the" not in result.stdout.split("Topics")[1].split("Occupied")[0].split()
+
+
+def test_topics_of_a_document_that_are_not_shown_are_dots(run, folder, texts, tmp_path):
+    out = folder / "four.nc"
+    run("fit", "lda", texts, "--text-column", "body", "--set", "n_topics=6", *FAST[2:], "--out", out)
+    rows = [line for line in run("documents", out).stdout.splitlines() if " to " in line]
+    assert rows
+    assert all(line.rstrip().endswith("…") and line.count(" to ") <= 3 for line in rows)
+    run("documents", out, "--csv", tmp_path / "d.csv")
+    table = pd.read_csv(tmp_path / "d.csv")
+    means = table[[f"topic {k}" for k in range(6)]]
+    assert np.allclose(means.sum(axis=1), 1.0, atol=1e-5)
+    assert np.array_equal(means, means.round(6))
 
 
 def test_topics(run, fit_of_texts, tmp_path):

@@ -123,6 +123,19 @@ def test_constants_that_are_equal_are_flagged_and_those_that_differ_disagree():
     assert differ.verdict == "disagree"
 
 
+def test_what_moves_by_rounding_alone_is_constant():
+    noise = np.random.default_rng(RNG_SEED).integers(-2, 3, (4, 200))
+    fits = {name: fit({"x": -12.79 + noise * 2e-15, "y": normal(draws=200)}) for name in "ab"}
+    fits["b"]["posterior"]["x"] += 4e-15  # another program adds up in another order
+    x = row(compare(fits), "x")
+    assert x.verdict == "constant"
+    assert x.difference["a", "b"] == 0.0
+    assert x.mcse["a"] == 0.0
+    assert np.isnan(x.ess["a"])
+    moving = compare({"a": fit({"x": -12.79 + noise * 1e-8})})
+    assert row(moving, "x").verdict == "agree"
+
+
 def test_a_constant_against_a_rare_event_agrees():
     rare = np.zeros((4, 200))
     rare[1, 7] = 1.0
@@ -170,7 +183,7 @@ def test_a_disagreement_does_not_hide_chains_that_do_not_mix():
     fits = {name: fit({"x": normal(mean), "y": drifting}) for name, mean in (("a", 0.0), ("b", 1.0))}
     result = compare(fits)
     assert result.verdict == "disagree"
-    assert "For 1 others the chains mix too badly" in result.headline()
+    assert "For 1 other the chains mix too badly" in result.headline()
 
 
 def test_a_draw_that_is_not_finite_is_a_disagreement():
@@ -185,7 +198,7 @@ def test_one_fit_is_judged_by_its_own_chains():
     result = compare({"a": fit({"x": normal()})})
     assert result.rows[0].difference == {}
     assert result.verdict == "agree"
-    assert "chains of a agree on all 1" in result.headline()
+    assert "chains agree on all 1" in result.headline()
 
 
 def test_unequal_numbers_of_chains_and_draws_and_elements_by_name():
@@ -275,6 +288,24 @@ def test_labels_name_back_end_and_truncation_and_are_unique():
     ]
     expected = ["kernel (sparse)", "kernel (sparse) #2", "numpyro (T=10)", "numpyro (T=20)", "stan"]
     assert list(labelled(trees)) == expected
+
+
+def test_a_heading_is_not_said_again_under_it():
+    drifting = np.cumsum(normal(), axis=1)
+    expected = {
+        ("The chains agree", "On all 1 test quantities: R-hat is at most 1.0"): {"one": normal()},
+        ("Not enough evidence", "For 1 of 1 test quantities the chains mix"): {"one": drifting},
+        ("Not enough evidence", "R-hat takes two chains or more"): {"one": normal()[:1]},
+        ("Broken draws", "1 of 1 test quantities hold draws"): {"one": np.full((4, 200), np.nan)},
+        ("Agreement", "a and b agree on all 1"): {"a": normal(), "b": normal(seed=2)},
+        ("Disagreement", "a and b disagree on 1 of 1"): {"a": normal(), "b": normal(9.0)},
+        ("Not enough evidence", "For 1 of 1 test quantities of a and b"): {"a": normal(), "b": drifting},
+    }
+    for (heading, under), draws in expected.items():
+        found = compare({label: fit({"x": x}) for label, x in draws.items()})
+        assert found.heading == heading
+        assert found.under_heading().startswith(under)
+        assert heading.lower() not in found.under_heading().lower()
 
 
 def test_the_headline_tells_the_trouble_of_nuts():

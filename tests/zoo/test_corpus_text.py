@@ -155,7 +155,10 @@ def test_csv_with_a_long_document(tmp_path):
         (b"body\nx\n", "line 1: expected a column 'text', found body"),
         (b"text,text\nx,y\n", "line 1: expected a different name for each column"),
         (b"text,y\nword,1\nword\n", "line 3: expected 2 fields, found 1"),
-        (b'text\n"open\n', "line 2: expected CSV"),
+        (b'text\n"open\n', "expected CSV: in the row of line 2 a quote is not closed"),
+        (b'text\nred\n"open,\nred\nblue\n', "expected CSV: in the row of line 3 a quote is not closed"),
+        (b'"text\nred\n', "expected CSV: in the row of line 1 a quote is not closed"),
+        (b'text\n"red" x\n', "line 2: expected CSV: "),
         (b"text\n\xe9t\xe9\n", "line 2: expected UTF-8, found byte 0xe9"),
         (b"text,y\nword,nan\n", r"covariates\['y'\]\[0\]: expected a finite number, found nan"),
         (b"text,group\nword,a\nword,\n", "group: expected that of every document, found none of document 2"),
@@ -230,7 +233,7 @@ def test_options_drop_what_is_no_help_to_read_topics(tmp_path):
     texts, _ = read_texts(path, options=options)
     found = dropped(texts, options.vectorizer(), corpus.vocabulary)
     assert found == Dropped(12, 7, stop_tokens=6, stop_words=3, other_tokens=2, other_words=2)
-    assert str(found).startswith("kept 4 of 12 tokens; dropped 3 stop words (6 tokens) and 2 words that are")
+    assert str(found).startswith("kept 4 of 12 tokens; dropped 3 stop words (6 tokens) and 2 words too rare")
     everything = TextOptions(stop_words=("Dogs",), min_df=1, token_pattern=r"\w+")
     assert decode(read_corpus(path, options=everything))[2] == ["the", "cats", "b52"]
 
@@ -356,3 +359,5 @@ def test_counts_are_no_texts(tmp_path):
         read_texts(tmp_path / "a.npz")
     assert is_text(tmp_path)
     assert not is_text(tmp_path / "a.npz")
+    with pytest.raises(CorpusError, match=r"a.nc: expected .* this is the name of a fit"):
+        is_text(tmp_path / "a.nc")

@@ -36,13 +36,18 @@ class Dropped(NamedTuple):
 
     def __str__(self) -> str:
         left = self.n_tokens - self.stop_tokens - self.other_tokens
-        parts = {
-            f"{self.stop_words:,} stop words ({self.stop_tokens:,} tokens)": self.stop_words,
-            f"{self.other_words:,} words that are too rare or too common ({self.other_tokens:,} tokens)":
-            self.other_words,
-        }  # fmt: skip
-        said = " and ".join(part for part, n in parts.items() if n) or "nothing"
-        return f"kept {left:,} of {self.n_tokens:,} tokens; dropped {said}"
+        stop = f"{_number(self.stop_words, 'stop word')} ({_number(self.stop_tokens, 'token')})"
+        other = (
+            f"{_number(self.other_words, 'word')} too rare or too common "
+            f"({_number(self.other_tokens, 'token')})"
+        )
+        found = ((stop, self.stop_words), (other, self.other_words))
+        said = " and ".join(part for part, n in found if n) or "nothing"
+        return f"kept {left:,} of {_number(self.n_tokens, 'token')}; dropped {said}"
+
+
+def _number(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def tokens_of_texts(

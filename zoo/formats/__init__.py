@@ -212,8 +212,10 @@ def _usual_vectorizer() -> "CountVectorizer":
 
 
 def is_text(path: str | PathLike[str], format: str | None = None) -> bool:
-    """Whether a file or folder holds text, and no counts."""
-    return FORMATS[_format_of(as_path(path), format)].read_text is not None
+    """Whether a file or folder holds text, and no counts; CorpusError where it is of no format."""
+    path = as_path(path)
+    with located(path):
+        return FORMATS[_format_of(path, format)].read_text is not None
 
 
 def write_corpus(corpus: Corpus, path: str | PathLike[str], *, format: str | None = None) -> None:
@@ -268,4 +270,5 @@ def _format_of(path: Path, format: str | None) -> str:
         if suffix in candidate.suffixes:
             return name
     known = ", ".join(suffix for candidate in FORMATS.values() for suffix in candidate.suffixes)
-    raise CorpusError(f"expected docword.*, a folder or a name that ends in {known}; else say its format")
+    is_fit = "; this is the name of a fit" if suffix == ".nc" else ""
+    raise CorpusError(f"expected docword.*, a folder or a name that ends in {known}{is_fit}")

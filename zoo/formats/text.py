@@ -292,19 +292,23 @@ def _rows_of_csv(path: Path, encoding: str, delimiter: str) -> Iterator[list[str
     """Rows, the header first. Raises CorpusError for the first row that is not as the header says."""
     blocks = text_blocks(path, encoding)
     lines = (line for _, block in blocks for line in io.StringIO(block, newline=""))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    reader, begins = csv.reader(lines, delimiter=delimiter, strict=True), 1
     usual_limit = csv.field_size_limit(LONGEST_CELL)  # the default would refuse long documents
     try:
         header = next(reader, [])
+        begins = reader.line_num + 1
         if len(set(header)) < len(header):
             raise CorpusError("line 1: expected a different name for each column")
         yield list(header)
         for row in reader:
+            begins = reader.line_num + 1
             if row and len(row) != len(header):
                 raise CorpusError(f"line {reader.line_num}: expected {len(header)} fields, found {len(row)}")
             if row:
                 yield row
     except csv.Error as error:
+        if str(error) == "unexpected end of data":
+            raise CorpusError(f"expected CSV: in the row of line {begins} a quote is not closed") from None
         raise CorpusError(f"line {reader.line_num}: expected CSV: {error}") from None
     finally:
         csv.field_size_limit(usual_limit)

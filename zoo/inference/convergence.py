@@ -57,9 +57,18 @@ def rhat(draws: Iterable[np.ndarray]) -> float:
         return float(_stats.rhat(np.concatenate(even), method="rank"))
 
 
+def moves(draws: np.ndarray) -> bool:
+    """Whether draws differ by more than rounding does, which is taken to reach the eleventh digit.
+
+    True where one of them is not finite.
+    """
+    with np.errstate(invalid="ignore"):
+        return not np.ptp(draws) <= 1e-10 * np.abs(draws).max() < np.inf
+
+
 def ess(draws: np.ndarray) -> float:
     """Bulk effective sample size of (chain, draw); NaN for a constant, of which one draw says all."""
-    if not np.isfinite(draws).all() or np.ptp(draws) == 0:
+    if not np.isfinite(draws).all() or not moves(draws):
         return np.nan
     return float(_stats.ess(draws, method="bulk"))
 
@@ -69,7 +78,7 @@ def mcse(draws: np.ndarray, method: str = "mean") -> float:
 
     It is in the unit of the draws, and 0 where they never move.
     """
-    return 0.0 if np.ptp(draws) == 0 else float(_stats.mcse(draws, method=method))
+    return float(_stats.mcse(draws, method=method)) if moves(draws) else 0.0
 
 
 def worst_of(chains: Sequence[Mapping[str, np.ndarray]], target: float = RHAT_LIMIT) -> Worst:
@@ -91,7 +100,7 @@ def worst_of(chains: Sequence[Mapping[str, np.ndarray]], target: float = RHAT_LI
     for name in chains[0].keys() - LOCAL:
         values = np.array([chain[name] for chain in chains])
         for element in np.moveaxis(values.reshape(*values.shape[:2], -1), 2, 0):
-            if np.ptp(element) != 0:  # also where it is not a number
+            if moves(element):
                 apart, size = rhat([element]), ess(element)
                 found.append(
                     Worst(name, np.inf if np.isnan(apart) else apart, 0.0 if np.isnan(size) else size)
