@@ -73,7 +73,7 @@ def _print(told: dict[str, Any]) -> None:
 
 
 def _records_of(model: "Model", topics: str | None) -> "list[Record]":
-    """Verdicts in the package's books that are as the code is today, from cheap rungs to dear ones."""
+    """Verdicts in the package's books that are as the code is today, from cheap rungs to costly ones."""
     from ..diagnostics.laboratory.archive import Books, strongest
     from ..diagnostics.laboratory.ladder import RUNGS, Case
 

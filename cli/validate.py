@@ -62,7 +62,7 @@ def validate(
     rung: Annotated[
         list[Rung],
         typer.Option(
-            help="Which test, from cheap to dear; `reference` needs --budget full or long. Repeat for more."
+            help="Which test, from cheap to costly; `reference` needs --budget full or long. Repeat for more."
         ),
     ] = [Rung.ALL],  # noqa: B006 (typer copies it)
     variant: Annotated[
@@ -207,7 +207,7 @@ def print_verdicts(records: "list[Record]") -> None:
     """Print one row a test."""
     print_table(
         "Tests of the samplers",
-        ["sampler", "rung", "verdict", "in a word", "seconds"],
+        ["sampler", "rung", "verdict", "why", "seconds"],
         [[r.case.subject, r.case.rung, r.status, r.message, r.seconds] for r in records],
     )
 

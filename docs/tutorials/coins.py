@@ -61,7 +61,7 @@ def conditionals(subject: Coins, z: np.ndarray, y: np.ndarray) -> Iterator[Condi
 
 
 def verdicts(subject: Coins) -> Iterator[Verdict]:
-    """Judge the sampler, from cheap to dear."""
+    """Judge the sampler, from cheap to costly."""
     y = np.array([0, 1, 0, 4, 3, 2])
     for z in (np.array([0, 0, 1, 1, 0, 1]), np.zeros(6, int)):
         yield joint_ratio_test("coins", lambda z: subject.log_joint(z, y), conditionals(subject, z, y))
