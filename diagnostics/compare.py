@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from ..zoo.inference.convergence import ESS_LIMIT, RHAT_LIMIT
+from ..zoo.inference.convergence import ESS_LIMIT, RHAT_LIMIT, moves
 from ..zoo.inference.convergence import ess as ess_of
 from ..zoo.inference.convergence import mcse as mcse_of
 from ..zoo.inference.convergence import rhat as rhat_of
@@ -147,6 +147,22 @@ class Comparison:
             return "disagree"
         return "inconclusive" if self.count("inconclusive") else "agree"
 
+    @property
+    def heading(self) -> str:
+        """The verdict in two or three words."""
+        several = len(self.labels) > 1
+        return {
+            "agree": "Agreement" if several else "The chains agree",
+            "inconclusive": "Not enough evidence",
+            "disagree": "Disagreement" if several else "Broken draws",
+        }[self.verdict]
+
+    def under_heading(self) -> str:
+        """Return the headline, less the words of the heading where it begins with them."""
+        headline = self.headline()
+        rest = headline.removeprefix(self.heading).lstrip(": ")
+        return headline if rest == headline else f"{rest[0].upper()}{rest[1:]}"
+
     def headline(self) -> str:
         """Return the outcome in one or two sentences, and one for each fit not to be taken as it is.
 
@@ -162,16 +178,17 @@ class Comparison:
 
     def _outcome(self) -> str:
         fits, n = _enumerated(self.labels), len(self.rows)
+        of_fits = f" of {fits}" if len(self.labels) > 1 else ""
         moving = [row for row in self.rows if row.verdict != "constant"]
         if not moving:
-            return f"All {n} test quantities of {fits} are one constant each: nothing moved."
+            return f"All {n} test quantities{of_fits} are one constant each: nothing moved."
         if self.verdict == "inconclusive":
             if all(np.isnan(row.rhat) for row in moving):
                 return (
-                    f"Not enough evidence: R-hat of {fits} takes two chains or more, of at least four draws."
+                    f"Not enough evidence: R-hat{of_fits} takes two chains or more, of at least four draws."
                 )
             return (
-                f"Not enough evidence: for {self.count('inconclusive')} of {n} test quantities of {fits} "
+                f"Not enough evidence: for {self.count('inconclusive')} of {n} test quantities{of_fits} "
                 f"the chains mix too badly (R-hat above {RHAT_LIMIT:g}, or fewer than {ESS_LIMIT:g} "
                 f"effective draws).{'' if self.approximations else ' Draw longer chains.'}"
             )
@@ -180,15 +197,20 @@ class Comparison:
         if self.verdict == "disagree":
             broken = sum(not np.isfinite(list(row.mean.values())).all() for row in moving)
             if broken:
-                return f"{broken} of {n} test quantities of {fits} hold draws that are not finite."
+                return f"{broken} of {n} test quantities{of_fits} hold draws that are not finite."
             weak = self.count("inconclusive")
             return (
                 f"{fits} disagree on {self.count('disagree')} of {n} test quantities; the largest difference "
                 f"is {worst.largest_difference:.1f} MCSE, in {worst.quantity}."
-            ) + (f" For {weak} others the chains mix too badly to tell: draw longer chains." if weak else "")
+            ) + (
+                f" For {weak} {'other' if weak == 1 else 'others'} the chains mix too badly to tell: "
+                "draw longer chains."
+                if weak
+                else ""
+            )
         rhat = max(row.rhat for row in moving)
         if len(self.labels) == 1:
-            return f"The chains of {fits} agree on all {n} test quantities: R-hat is at most {rhat:.3f}."
+            return f"The chains agree on all {n} test quantities: R-hat is at most {rhat:.3f}."
         return (
             f"{fits} agree on all {n} test quantities: the largest difference is "
             f"{worst.largest_difference:.1f} MCSE, where {self.threshold:g} are allowed, and R-hat over all "
@@ -298,12 +320,14 @@ def elements(tree: xr.DataTree) -> Iterator[tuple[str, np.ndarray]]:
 def _row(name: str, draws: dict[str, np.ndarray], seconds: dict[str, float], threshold: float) -> Row:
     """Compare one scalar quantity, given its draws (chain, draw) by fit."""
     finite = all(np.isfinite(x).all() for x in draws.values())
-    constant = finite and len({float(v) for x in draws.values() for v in (x.min(), x.max())}) == 1
+    constant = finite and not moves(np.concatenate([x.ravel() for x in draws.values()]))
     mean = {label: float(x.mean()) for label, x in draws.items()}
     mcse = {label: _mcse(x) for label, x in draws.items()}
     ess = {label: ess_of(x) for label, x in draws.items()}
     difference = {
-        (a, b): _ratio(
+        (a, b): 0.0
+        if constant
+        else _ratio(
             mean[b] - mean[a], float(np.hypot(_error(draws[a], draws[b]), _error(draws[b], draws[a])))
         )
         for a, b in itertools.combinations(draws, 2)
@@ -330,7 +354,7 @@ def _error(x: np.ndarray, other: np.ndarray) -> float:
     What is rare may not have come up in `x`: its error is then as if it had the other's standard deviation,
     and as many effective draws a draw.
     """
-    if np.ptp(x) > 0.0 or not np.ptp(other) > 0.0:
+    if moves(x) or not moves(other):
         return _mcse(x)
     effective = x.size * min(1.0, ess_of(other) / other.size)
     return float(other.std(ddof=1) / np.sqrt(effective))

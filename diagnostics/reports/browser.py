@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from ...zoo.corpus import Corpus
 from ..coherence import top_words
+from ..compare import compare, labelled
 from ..topics import MatchedTopics, documents, match_topics, number_of_topics, tokens, topics
 from ..topics.summaries import tails, word_intervals, word_probabilities
 from .fits import check_page
@@ -27,9 +28,9 @@ def write_browser(path: str | Path, fit: xr.DataTree | MatchedTopics, *, interva
     """Write a page on which the topics of a fit can be explored.
 
     Topics as a map and a list, their words by relevance [1]_, documents with their topics, and groups side by
-    side, all with intervals. The page is at most 500 kB, more only if there are thousands of groups. It loads
-    nothing, and runs no script but its own: its content security policy names that by its hash, so that no
-    text of the corpus can become another.
+    side, all with intervals; and first, as in a report, whether the chains agree. The page is at most 500 kB,
+    more only if there are thousands of groups. It loads nothing, and runs no script but its own: its content
+    security policy names that by its hash, so that no text of the corpus can become another.
 
     Parameters
     ----------
@@ -60,6 +61,7 @@ def write_browser(path: str | Path, fit: xr.DataTree | MatchedTopics, *, interva
         found.content,
         heading=f"{matched.n_topics} topics of {corpus.n_documents:,} documents",
         facts=_facts(matched),
+        comparison=compare(labelled([matched.fit])),
         interval=f"{100.0 * interval:.3g}%",
         has_groups=corpus.n_groups > 1,
         n_omitted=matched.n_topics - found.n_topics,

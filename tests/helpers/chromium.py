@@ -34,7 +34,7 @@ addEventListener("load", () => {
       chosen: page.getElementById("title")?.textContent,
       word: page.querySelector("#words button")?.textContent,
       rows: new Set([...page.querySelectorAll("#numbers li")].map((bar) => bar.offsetTop)).size,
-      numbers: [...page.querySelectorAll("#numbers li")].map((bar) => bar.textContent).filter((label) => label),
+      numbers: [...page.querySelectorAll("#numbers li")].map((bar) => bar.textContent).filter(Boolean),
       width: page.documentElement.scrollWidth,
     };
     for (const [name, value] of Object.entries(outcome)) {

@@ -8,6 +8,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from bnpzoo.diagnostics.compare import compare
 from bnpzoo.diagnostics.reports.browser import _bars, _Found, write_browser
 from bnpzoo.diagnostics.reports.fits import write_report
 from bnpzoo.diagnostics.reports.pages import LARGEST, fitting
@@ -123,6 +124,28 @@ def test_percentages_of_a_list_have_as_many_decimals(page):
     assert not re.search(r"[\d}] %[^}]", without_data(text))
 
 
+def visible(path):
+    text = re.sub(r"<(style|script)\b.*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def test_it_says_first_what_a_report_says_of_the_chains(page, fit, tmp_path):
+    """Chains of twenty draws, one chain, and chains that have met."""
+    text, verdict = visible(page), compare([fit])
+    assert f"{verdict.heading} {verdict.under_heading()} Shares, words and intervals on this page may" in text
+    write_report(tmp_path / "report.html", {"one": fit})
+    assert f"{verdict.heading} {verdict.under_heading()}" in visible(tmp_path / "report.html")
+    write_browser(tmp_path / "one.html", match_topics(fit.isel(chain=[0])))
+    assert "Not enough evidence R-hat takes two chains or more" in visible(tmp_path / "one.html")
+    met = fit.copy()
+    met["posterior"] = fit["posterior"].to_dataset().map(np.zeros_like)
+    write_browser(tmp_path / "met.html", met)
+    text = visible(tmp_path / "met.html")
+    assert compare([met]).headline() in text
+    assert 'class="verdict agree"' not in (tmp_path / "met.html").read_text(encoding="utf-8")
+    assert "may be far off" not in text
+
+
 def test_what_has_no_room_is_left_out(fit):
     found = _Found(match_topics(fit), 0.9)
     whole = json.loads(fitting(found.content, LARGEST))
@@ -156,7 +179,9 @@ def test_it_runs_and_stays_inert_and_fits_a_phone(page, tmp_path):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
-@pytest.mark.parametrize(("numbers", "labels"), [(np.arange(80, 129), 10), (np.arange(80, 98), 9), ([3, 4], 2)])
+@pytest.mark.parametrize(
+    ("numbers", "labels"), [(np.arange(80, 129), 10), (np.arange(80, 98), 9), ([3, 4], 2)]
+)
 def test_the_number_of_topics_is_one_row_on_a_phone(numbers, labels, fit, tmp_path):
     write_browser(tmp_path / "topics.html", with_numbers_of_topics(fit, numbers))
     outcome = outcome_on_a_phone(tmp_path)
