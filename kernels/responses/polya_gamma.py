@@ -70,9 +70,12 @@ def polya_gamma(rng, tilt):
     Parameters
     ----------
     tilt : float
-        The linear predictor of a logit; its sign plays no part.
+        The linear predictor of a logit; its sign plays no part. NaN if its square is not finite, as the
+        proposals would never be taken.
     """
     z = 0.5 * abs(tilt)
+    if not z * z < math.inf:
+        return math.nan
     rate = 0.125 * math.pi * math.pi + 0.5 * z * z
     right = _share_on_the_right(z)
     while True:

@@ -64,11 +64,19 @@ def log_add(a, b):
     return high + math.log1p(math.exp(low - high)) if low > -math.inf else high
 
 
-@kernel
-def draw_normal(rng, matrix, linear):
-    """Draw from the normal law of precision `matrix` and mean matrix^-1 `linear`; both are overwritten.
+LEAST_PIVOT = 1e-8
+"""Least share of a diagonal entry that its pivot may keep: half of the digits are then left."""
 
-    Of the matrix the lower triangle is read. By its factor L, ``x = L^-T (L^-1 linear + noise)``.
+LEAST_ROOT = 1e-13
+"""The same for the roots of both, where rows are rotated: some digits are then left."""
+
+
+@kernel
+def eliminate(matrix, linear):
+    """Turn the lower triangle of a precision matrix into its factor L, and `linear` into ``L^-1 linear``.
+
+    A draw from the normal law of mean ``matrix^-1 linear`` is then ``L^-T (L^-1 linear + noise)``. Returns
+    False, with both half done, where a pivot has cancelled.
     """
     # By hand and in place: the factor of `np.linalg` is a new array at each call, and its bits are LAPACK's.
     n = linear.size
@@ -82,8 +90,38 @@ def draw_normal(rng, matrix, linear):
         for m in range(j):
             pivot -= matrix[j, m] * matrix[j, m]
             sum_ -= matrix[j, m] * linear[m]
+        if not pivot > LEAST_PIVOT * matrix[j, j]:  # nor if it is no number
+            return False
         matrix[j, j] = math.sqrt(pivot)
         linear[j] = sum_ / matrix[j, j]
+    return True
+
+
+@kernel
+def rotate_in(matrix, linear, row, target):
+    """Change L and ``L^-1 linear`` to those with ``row row'`` and ``target row`` added; `row` is overwritten.
+
+    By Givens rotations, which square nothing (Golub and Van Loan 2013, Section 5.1.8).
+    """
+    n = linear.size
+    for j in range(n):
+        if row[j] == 0.0:
+            continue
+        length = math.hypot(matrix[j, j], row[j])
+        cosine, sine = matrix[j, j] / length, row[j] / length
+        for m in range(j, n):
+            old = matrix[m, j]
+            matrix[m, j] = cosine * old + sine * row[m]
+            row[m] = cosine * row[m] - sine * old
+        old = linear[j]
+        linear[j] = cosine * old + sine * target
+        target = cosine * target - sine * old
+
+
+@kernel
+def draw_from_factor(rng, matrix, linear):
+    """Put ``L^-T (linear + noise)`` in the place of `linear`, which is L^-1 times the linear term."""
+    n = linear.size
     for j in range(n):
         linear[j] += rng.standard_normal()
     for j in range(n - 1, -1, -1):
@@ -91,6 +129,42 @@ def draw_normal(rng, matrix, linear):
         for m in range(j + 1, n):
             sum_ -= matrix[m, j] * linear[m]
         linear[j] = sum_ / matrix[j, j]
+
+
+@kernel
+def factor_by_rows(responses, shares, owner, weight, slope, r, matrix, linear):
+    """Fill `matrix` and `linear` as `eliminate` does, to twice its digits but in O(n K^2).
+
+    The shares of a document sum to one, so that only the priors tell the intercept from what all coefficients
+    have in common. Where these are vague, that cancels in sums of products, but not in rotations of rows.
+    Where it is lost in those as well, `linear` becomes NaN.
+
+    Parameters
+    ----------
+    responses, shares, owner, weight, slope, r, matrix, linear
+        As for `draw_predictor`.
+    """
+    start, topic, share = shares
+    row, total = np.empty(linear.size), np.full(linear.size, responses.precision[r])
+    total[0] = responses.intercept_precision[r]
+    matrix[:] = 0.0
+    linear[:] = 0.0
+    for k in range(linear.size):
+        matrix[k, k] = math.sqrt(total[k])
+    for e in range(owner.size):
+        d, root = owner[e], math.sqrt(weight[e])
+        if root == 0.0:
+            continue
+        row[:] = 0.0
+        row[0] = root
+        for j in range(start[d], start[d + 1]):
+            row[topic[j] + 1] = root * share[j]
+        for k in range(linear.size):
+            total[k] += row[k] * row[k]
+        rotate_in(matrix, linear, row, slope[e] / root)
+    for k in range(linear.size):
+        if not matrix[k, k] > LEAST_ROOT * math.sqrt(total[k]):
+            linear[k] = math.nan
 
 
 @kernel
@@ -124,7 +198,9 @@ def draw_predictor(rng, responses, shares, owner, weight, slope, r, p, matrix, l
             for m in range(start[d], start[d + 1]):
                 if topic[m] < k:
                     matrix[k, topic[m] + 1] += w * x * share[m]
-    draw_normal(rng, matrix, linear)
+    if not eliminate(matrix, linear):
+        factor_by_rows(responses, shares, owner, weight, slope, r, matrix, linear)
+    draw_from_factor(rng, matrix, linear)
     responses.intercept[p] = linear[0]
     responses.coefficient[: linear.size - 1, p] = linear[1:]
 

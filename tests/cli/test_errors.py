@@ -56,6 +56,24 @@ def test_errors_come_before_the_work(run, corpus_file, arguments):
     assert not result.stdout
 
 
+@pytest.mark.compiled
+def test_chain_that_is_not_finite(run, corpus_file, tmp_path):
+    """No file is left that could not be read."""
+    vague = (
+        "--set",
+        "precision=1e-40",
+        "--set",
+        "intercept_precision=1e-40",
+        "--set",
+        "response=group:number",
+    )
+    result = run("fit", "slda", corpus_file, *vague, "--chains", 1, "--out", tmp_path / "fit.nc")
+    assert_one_line(
+        result, "slda: chain 0, sweep 1: ", "expected a finite number, found nan", "hyperparameters"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 def test_missing_corpus(run, tmp_path):
     assert_one_line(run("fit", "lda", tmp_path / "none.npz"), "none.npz")
 

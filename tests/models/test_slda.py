@@ -10,7 +10,7 @@ from bnpzoo.diagnostics.laboratory.mutants.responses import MUTANTS
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.kernels.responses import regression
-from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.contract import Design, Gamma
 from bnpzoo.zoo.corpus import Corpus, CorpusError
 from bnpzoo.zoo.families.responses import marginal
 from bnpzoo.zoo.families.responses.predictive import RespondingPredictive
@@ -148,8 +148,9 @@ def test_a_cholesky_factor_draws_from_the_normal_law():
     precision, linear = half @ half.T + np.eye(4), rng.normal(size=4)
     found = []
     for _ in range(20_000):
-        x = linear.copy()
-        regression.draw_normal(rng, precision.copy(), x)
+        factor, x = precision.copy(), linear.copy()
+        assert regression.eliminate(factor, x)
+        regression.draw_from_factor(rng, factor, x)
         found.append(x)
     covariance = np.linalg.inv(precision)
     error = np.sqrt(np.diag(covariance) / len(found))
@@ -268,6 +269,49 @@ def test_constant_numbers_are_predicted_as_they_are():
     model, kept = run("slda", corpus, response="score", n_topics=4)
     predictors = np.mean([model.predictors(latents, corpus) for latents in kept], axis=0)
     assert predictors == pytest.approx(np.full((60, 1), 3.5), abs=0.2)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"precision": 1e-14, "intercept_precision": 1e-14}, {"noise_precision": 1e8}]
+)
+def test_numbers_far_from_zero_are_predicted_as_they_are(arguments):
+    """The intercept is then so vague beside the errors that all its digits but few would cancel."""
+    score = 1e7 + 100.0 * (np.arange(60) % 2)
+    corpus = two_kinds(score=score)
+    model, kept = run("slda", corpus, sweeps=200, response="score", n_topics=4, **arguments)
+    predictors = np.mean([model.predictors(latents, corpus) for latents in kept], axis=0)
+    assert predictors[:, 0] - 1e7 == pytest.approx(score - 1e7, abs=20.0)
+
+
+def test_numbers_that_hardly_differ_are_refused():
+    corpus = two_kinds(score=1e14 + np.arange(60))
+    model = get("slda", response="score")
+    message = (
+        "^slda: response: expected numbers in 'score' that differ by at least 1e-10 of their size, found"
+    )
+    with pytest.raises(CorpusError, match=message):
+        model.kernel().load(model.initial_latents(corpus, np.random.default_rng(0)), corpus, model)
+
+
+@pytest.mark.parametrize("model_id", ["slda", "shdp", "medlda"])
+def test_chains_do_not_start_with_precisions_of_almost_nothing(model_id):
+    kind = np.array(["plain", "fancy"])[np.arange(60) % 2]
+    corpus, vague = two_kinds(kind=kind), Gamma(1e-3, 1e-3)
+    model = get(model_id, response="kind", precision=vague, intercept_precision=vague)
+    labels = np.zeros(corpus.n_tokens, np.int64)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        for latents in (model.initial_latents(corpus, rng), model.start_at(labels, corpus, rng)):
+            assert min(latents["precision"].min(), latents["intercept_precision"].min()) >= 1e-6
+    fixed = get(model_id, response="kind", precision=1e-9)
+    assert fixed.initial_latents(corpus, rng)["precision"] == 1e-9
+
+
+def test_categories_under_vague_priors():
+    kind, vague = np.array(["plain", "fancy"])[np.arange(60) % 2], Gamma(1e-3, 1e-3)
+    settings = {"precision": vague, "intercept_precision": vague}
+    _, kept = run("slda", two_kinds(kind=kind), sweeps=100, response="kind", n_topics=4, **settings)
+    assert all(np.isfinite(latents["coefficient"]).all() for latents in kept)
 
 
 def test_a_thousand_categories():

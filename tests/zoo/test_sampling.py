@@ -14,6 +14,7 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference import (
     BACKENDS,
     CheckpointError,
+    NotFiniteError,
     ResultsError,
     chain,
     check,
@@ -65,6 +66,17 @@ def test_tree_has_the_groups_of_arviz(tree):
     assert np.all(tree["sample_stats"]["seconds"] >= 0)
     assert tree.attrs["variant"] == "whole-tables"
     assert tree.attrs["interrupted"] == 0
+
+
+@pytest.mark.parametrize("tune", [0, 4])
+def test_a_chain_that_is_not_finite_ends(tune, tmp_path):
+    """Priors so vague that nothing is left of them beside the responses."""
+    corpus = Corpus([0, 1, 1, 0, 0, 1], [0, 2, 4, 6], covariates={"score": np.array([1.5, 0.5, 2.0])})
+    model = get("slda", n_topics=2, response="score", precision=1e-40, intercept_precision=1e-40)
+    with pytest.raises(
+        NotFiniteError, match=r"^slda: chain [01], sweep 1: .*expected a finite number, found nan"
+    ):
+        sample(model, corpus, chains=2, tune=tune, draws=4, checkpoint=tmp_path)
 
 
 @pytest.mark.parametrize("workers", [1, 4])

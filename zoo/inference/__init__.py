@@ -1,6 +1,7 @@
 """Inference: the three back ends behind `sample`, and the draws as a tree."""
 
 from .backends import BACKENDS
+from .chain import NotFiniteError
 from .checkpoint import CheckpointError
 from .cluster import ClusterError, check_address, cluster_at
 from .fits import expected_size, load, rescue, save
@@ -14,6 +15,7 @@ __all__ = [
     "BACKENDS",
     "CheckpointError",
     "ClusterError",
+    "NotFiniteError",
     "ResultsError",
     "check",
     "check_address",

@@ -19,6 +19,10 @@ from .starts import StartingPoint
 CHECKPOINT_SECONDS = 30.0
 
 
+class NotFiniteError(ValueError):
+    """A chain has left the numbers that a computer has."""
+
+
 class Stoppable(Protocol):
     """What says whether a chain is to stop after its next sweep."""
 
@@ -90,7 +94,13 @@ class Chain:
         )
 
     def run(self, stop: Stoppable, report: Report, goal: int) -> None:
-        """Sweep until there are `goal` sweeps or it is time to stop."""
+        """Sweep until there are `goal` sweeps or it is time to stop.
+
+        Raises
+        ------
+        NotFiniteError
+            What was to be recorded is not finite.
+        """
         schedule = self.schedule
         saved_at = time.monotonic()
         while self.sweep < goal and not stop.asked:
@@ -131,7 +141,17 @@ class Chain:
 
     def _quantities(self, latents: Latents) -> Quantities:
         counts = self.kernel.counted(self.state)
-        return self.model.quantities(latents, self.corpus, self.probes, counts)
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is told below
+            quantities = self.model.quantities(latents, self.corpus, self.probes, counts)
+        for name, value in quantities.items():
+            is_finite = np.isfinite(value)
+            if not is_finite.all():
+                found = np.ravel(value)[~np.ravel(is_finite)][0]
+                raise NotFiniteError(
+                    f"{self.model.label}: chain {self.number}, sweep {self.sweep}: {name}: expected a finite "
+                    f"number, found {found}; try less extreme hyperparameters or smaller responses"
+                )
+        return quantities
 
     def save(self) -> None:
         """Write the checkpoint."""

@@ -59,6 +59,8 @@ class Position:
 
     Attributes
     ----------
+    number : int
+        The chain's.
     sweep : int
     state : dict of str to array
         As `flatten` makes it.
@@ -66,6 +68,7 @@ class Position:
         State of the bit generator.
     """
 
+    number: int
     sweep: int
     state: Arrays
     rng: dict[str, Any]
@@ -146,7 +149,7 @@ def run_piece(job: Job, template: Template, position: Position, goal: int, secon
     _prepare(job)
     started = time.perf_counter()
     chain = _Stretch(
-        number=0,
+        number=position.number,
         model=job.model,
         corpus=job.corpus,
         kernel=job.model.kernel(job.variant),
@@ -159,7 +162,7 @@ def run_piece(job: Job, template: Template, position: Position, goal: int, secon
     )
     overhead = time.perf_counter() - started
     chain.run(_Time(chain, seconds), silent, goal)
-    end = Position(chain.sweep, flatten(chain.state), dict(chain.rng.bit_generator.state))
+    end = Position(chain.number, chain.sweep, flatten(chain.state), dict(chain.rng.bit_generator.state))
     return Piece(end, chain.record, chain.pending_seconds, overhead)
 
 

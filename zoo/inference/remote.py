@@ -200,7 +200,8 @@ class RemoteChain(Chain):
 
         while self.sweep < goal and not stop.asked:
             wait = Wait(stop, self._seconds + 1.0, say)
-            here = Position(self.sweep, flatten(self.state), dict(self.rng.bit_generator.state))
+            rng = dict(self.rng.bit_generator.state)
+            here = Position(self.number, self.sweep, flatten(self.state), rng)
             last = min(goal, _before_thinning(self.schedule, self.sweep))
             try:
                 made = self.pieces.make(self._template, here, last, self._seconds_of_piece(stop), wait)

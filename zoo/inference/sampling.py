@@ -135,6 +135,8 @@ def sample(
         A library is not installed that a back end or a cluster needs.
     KeyboardInterrupt
         After Ctrl-C or SIGTERM before the first draw, or unless `partial`; says what was kept.
+    NotFiniteError
+        A quantity of a draw, or of the tuning, of a kernel is not finite.
     TimeoutError
         Time was up before the first draw.
     ValueError

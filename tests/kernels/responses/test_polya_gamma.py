@@ -81,6 +81,11 @@ def test_any_tilt_has_a_variate():
         assert np.mean(found) == pytest.approx(mean_and_variance(tilt)[0], rel=0.2 if tilt < 1.0 else 0.05)
 
 
+@pytest.mark.parametrize("tilt", [math.nan, math.inf, -math.inf, 1e200])
+def test_a_tilt_without_a_finite_square_has_none(tilt):
+    assert math.isnan(module.polya_gamma(np.random.default_rng(0), tilt))
+
+
 FILE = "responses/polya_gamma.py"
 OWN_MUTANTS = [m.change for m in MUTANTS if m.change.file == FILE] + [
     Change(FILE, "math.exp(-0.5 * z * z * x)", "1.0"),

@@ -30,10 +30,13 @@ from ..two_sided import TwoSidedModel
 from . import law, marginal
 from . import reference as programs
 from .predictive import RespondingPredictive, UnseenTopics
-from .responses import Response, response_matrix, responses_of, with_responses
+from .responses import Response, check_spread, response_matrix, responses_of, with_responses
 
 COEFFICIENTS = ("intercept", "coefficient")
 PRECISIONS = ("intercept_precision", "precision", "noise_precision")
+
+LEAST_AT_START = 1e-6
+"""Least precision of intercepts and coefficients, if it is sampled, with which a chain starts."""
 
 
 def metropolis(room: Room) -> Any:
@@ -194,6 +197,22 @@ class RespondingFamily(TwoSidedModel):
     ) -> Latents:
         return self.with_no_effects(super().documents_started(labels, hyper, corpus), corpus)
 
+    @override
+    def initial_latents(self, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        return self.with_usable_precisions(super().initial_latents(corpus, rng))
+
+    @override
+    def start_at(self, labels: np.ndarray, corpus: Corpus, rng: np.random.Generator) -> Latents:
+        return self.with_usable_precisions(super().start_at(labels, corpus, rng))
+
+    def with_usable_precisions(self, latents: Latents) -> Latents:
+        """Latents with which a chain starts, whose effects are zero, with precisions to draw the first from.
+
+        Draws from vague priors are too small for that: 1e-300, say.
+        """
+        sampled = {*self.sampled()} & {"intercept_precision", "precision"}
+        return latents | {name: np.maximum(latents[name], LEAST_AT_START) for name in sampled}
+
     def shares(self, z: np.ndarray, corpus: Corpus, n_topics: int) -> np.ndarray:
         """Share of each topic in the tokens of each document, float (D, K); zeros where it has none."""
         return doc_topic_counts(z, corpus, n_topics) / np.maximum(corpus.doc_lengths, 1)[:, None]
@@ -301,6 +320,7 @@ class RespondingFamily(TwoSidedModel):
     def load_responses(self, room: Room, latents: Latents, corpus: Corpus) -> Any:
         """Return what a kernel's state holds of responses and coefficients."""
         own, found, values = room(documents), *_responses_of_corpus(self, corpus)
+        check_spread(found, values, self.label)
         is_number = np.array([response.is_number for response in found], bool)
         kind = [own.HINGE if r.hinge else own.NUMBER if r.is_number else own.CATEGORY for r in found]
         errors = np.ones(len(found))

@@ -10,6 +10,9 @@ from ...contract import Design
 from ...corpus import Corpus, CorpusError
 from ...corpus.labels import FORMS, GROUP, NOTHING, Labelled, asked_for
 
+LEAST_SPREAD = 1e-10
+"""By how much numbers have to differ, as a share of their size."""
+
 
 class Hinge(NamedTuple):
     """A loss in the place of a likelihood of categories; see `law`.
@@ -190,6 +193,24 @@ def response_matrix(
         for d, value in enumerate(values):
             out[d, r] = place.get(str(value if names is None else names[value]), np.nan)
     return out
+
+
+def check_spread(responses: tuple[Response, ...], values: np.ndarray, model: str) -> None:
+    """Raise CorpusError for numbers, float (D, R) as in `response_matrix`, that hardly differ.
+
+    Predictors have as many digits as the numbers, of which a sampler needs some below the errors.
+    """
+    for response, column in zip(responses, values.T, strict=True):
+        known = column[~np.isnan(column)]
+        if not response.is_number or known.size == 0:
+            continue
+        middle = float(np.median(known))
+        spread, size = float(np.abs(known - middle).max()), float(np.abs(known).max())
+        if 0.0 < spread < LEAST_SPREAD * size:
+            raise CorpusError(
+                f"{model}: response: expected numbers in {response.name!r} that differ by at least "
+                f"{LEAST_SPREAD:g} of their size, found {spread:.2g} of {size:.2g}; subtract {middle:.12g}"
+            )
 
 
 def with_responses(corpus: Corpus, responses: tuple[Response, ...], values: np.ndarray) -> Corpus:
