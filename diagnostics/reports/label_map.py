@@ -6,9 +6,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ...zoo.files import replace_on_success
-from ..topics.expected import TopicsUnderLabels, map_of
+from ..topics.expected import ABOVE_MEAN, TopicsUnderLabels, map_of
 from .differences import check_picture
 from .plots import colour
+
+_LARGEST = 8.0  # inches
 
 
 def draw_map(found: TopicsUnderLabels, path: Path, n_topics: int = 20, n_words: int = 3) -> None:
@@ -34,12 +36,16 @@ def draw_map(found: TopicsUnderLabels, path: Path, n_topics: int = 20, n_words: 
         raise ValueError("expected a fit with labels and topics to draw, found none")
     topics = np.arange(min(n_topics, len(found.words)))
     of_labels, of_topics = map_of(found, topics)
-    figure = Figure(figsize=(8.0, 8.0), layout="constrained")
+    size = min(3.2 + 0.7 * np.sqrt(len(of_labels) + len(of_topics)), _LARGEST)
+    figure = Figure(figsize=(size, size), layout="constrained")
     axes = figure.subplots()
+    axes.set_title("Labels are near the topics that they make likely", fontsize=9)
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
-    axes.scatter(*of_topics.T, s=8, color="0.6")
-    axes.scatter(*of_labels.T, s=18, marker="s", color=colour(1))
+    axes.scatter(*of_labels.T, s=18, marker="s", color=colour(1), label=_about_labels(found))
+    about_topics = f"one of the {topics.size} largest topics" if topics.size < len(found.words) else "topic"
+    axes.scatter(*of_topics.T, s=8, color="0.6", label=f"{about_topics}, by its first words")
+    figure.legend(loc="outside lower left", fontsize=7, frameon=False)
     for k, place in zip(topics, of_topics, strict=True):
         words = ", ".join(found.words[k].split()[:n_words])
         axes.annotate(
@@ -53,3 +59,8 @@ def draw_map(found: TopicsUnderLabels, path: Path, n_topics: int = 20, n_words: 
         )  # fmt: skip
     with replace_on_success(path) as temporary:
         figure.savefig(temporary, dpi=160)
+
+
+def _about_labels(found: TopicsUnderLabels) -> str:
+    has_numbers = any(name.endswith(ABOVE_MEAN) for name in found.rows)
+    return f"label{f';{ABOVE_MEAN}: one standard deviation above its mean' if has_numbers else ''}"

@@ -17,6 +17,9 @@ from .summaries import rank_words, tails
 
 NO_LABEL = "no label"
 
+ABOVE_MEAN = " + 1 sd"
+"""What follows the name of a label that is a number."""
+
 ITERATIONS = 500
 
 FARTHEST = 20.0
@@ -100,7 +103,7 @@ def topics_under_labels(
     if given:
         names, rows = (", ".join(given),), row_of(given, columns)[None]
     else:
-        names = tuple(f"{c.name} + 1 sd" if c.is_number else c.name for c in columns)
+        names = tuple(f"{c.name}{ABOVE_MEAN}" if c.is_number else c.name for c in columns)
         rows = np.eye(len(columns))
     labels = sparse.csr_array(np.vstack([np.zeros((1, len(columns))), rows]))
     share = np.zeros((len(matched.labels), 1 + len(rows), matched.n_topics))

@@ -1,6 +1,7 @@
 """``bnpzoo expect``: topics under labels, as tables and as a map."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,22 @@ def test_each_label_makes_its_own_topics_likely(run, told, name, tmp_path):
     one_label = table[table["label"] == "kind: insects"]
     assert 0.9 < np.sum(one_label["share"]) < 1.0 + 1e-9
     assert np.all(one_label["share_low"] <= one_label["share_high"])
+
+
+def test_the_map_says_what_its_marks_are(run, told, tmp_path):
+    result = run("expect", told / "dmr.nc", "--figure", tmp_path / "map.svg")
+    assert result.exit_code == 0, result.output
+    picture = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    for words in (
+        "Labels are near the topics that they make likely",
+        "label; + 1 sd: one standard deviation above its mean",
+        "topic, by its first words",
+        "rating + 1 sd",
+    ):
+        assert f"<!-- {words} -->" in picture
+    width, height = re.findall(r'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"|$', picture)[0]
+    assert width == height
+    assert float(width) < 72 * 6  # few marks need little room
 
 
 def test_chosen_labels_are_taken_together(run, told):
