@@ -15,7 +15,7 @@ from ..coherence import top_words
 from ..compare import compare, labelled
 from ..topics import MatchedTopics, documents, match_topics, number_of_topics, tokens, topics
 from ..topics.summaries import tails, word_intervals, word_probabilities
-from .fits import check_page
+from .fits import check_page, counted
 from .pages import WordNumbers, inert_json, rounded, write_explorer
 
 _MOST_TOPICS, _MOST_WORDS, _MOST_BARS, _VERSION_WORDS = 100, 60, 20, 10
@@ -59,7 +59,7 @@ def write_browser(path: str | Path, fit: xr.DataTree | MatchedTopics, *, interva
         "browser",
         matched,
         found.content,
-        heading=f"{matched.n_topics} topics of {corpus.n_documents:,} documents",
+        heading=f"{counted(matched.n_topics, 'topic')} of {counted(corpus.n_documents, 'document')}",
         facts=_facts(matched),
         comparison=compare(labelled([matched.fit])),
         interval=f"{100.0 * interval:.3g}%",
@@ -82,7 +82,7 @@ class _Found:
         self.topics = topics(matched, interval=interval).iloc[: self.n_topics]
         self.proportions = documents(matched, interval=interval)
         self.tokens = tokens(matched)
-        self.numbers = number_of_topics(matched.fit)["probability"]
+        self.numbers = number_of_topics(matched.fit)
         self.places = _map(self.probability)
         self.groups = _shares_of_groups(matched, interval)
         self.versions = _versions(matched)
@@ -159,13 +159,13 @@ class _Found:
             yield d, has_text
 
 
-def _bars(probability: pd.Series) -> list[list[float]]:
+def _bars(table: pd.DataFrame) -> list[list[float]]:
     """First and last number of each bar, and its probability: few bars, all as wide, and none left out."""
-    numbers = probability.index.to_numpy(int)
+    numbers = table.index.to_numpy(int)
     widths = (step * 10**power for power in count() for step in (1, 2, 5))
     width = next(w for w in widths if numbers.max() // w - numbers.min() // w < _MOST_BARS)
     bars = numbers // width
-    found = np.bincount(bars - bars.min(), probability)
+    found = np.bincount(bars - bars.min(), table["probability"])
     return [[bar * width, (bar + 1) * width - 1, rounded(p)] for bar, p in enumerate(found, int(bars.min()))]
 
 

@@ -104,7 +104,13 @@ def rendered(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["counted"] = counted
     return environment.get_template(template).render(values)
+
+
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """Return how many of a thing there are; `plural` where it is more than the noun with an s."""
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
 def _by_severity(comparison: Comparison) -> list[Row]:
@@ -218,7 +224,7 @@ def _topics(label: str, tree: xr.DataTree) -> dict[str, Any] | None:
                 "share": row["share"],
                 "interval": (row["share_low"], row["share_high"]),
                 "words": matched.corpus.vocabulary[top[k]].tolist(),
-                "n_documents": row["documents"],
+                "n_documents": round(row["documents"]),
                 "documents": [str(d) for d in about[k]],
                 "stability": row["stability"],
                 "npmi": _number(float(coherent[k]), ".2f"),

@@ -7,7 +7,7 @@ import xarray as xr
 
 from ...zoo.inference.results import model_of
 from ..topics.hierarchy import Hierarchy, hierarchy_of
-from .fits import check_page
+from .fits import check_page, counted
 from .pages import inert_json, rounded, write_scripted
 
 _TOPICS = 60
@@ -44,7 +44,7 @@ def write_hierarchy(
         f"Topics and links are those of the last kept draw of chain {chain}.",
         lambda scale: _content(found, scale),
         styles=("report", "browser", "hierarchy"),
-        heading=f"{len(found.layers[0]):,} topics and what they have in common, in {layers} layers",
+        heading=f"{counted(len(found.layers[0]), 'topic')} and what they have in common, in {layers} layers",
         facts={f"topics of layer {t + 1}": f"{len(own):,}" for t, own in enumerate(found.layers)},
         spreads=[spread_of(fit, t) for t in range(layers - 1)],
     )

@@ -117,7 +117,7 @@ def history_plot(chains: Sequence[np.ndarray], sweeps: np.ndarray, tune: int) ->
     """
     shown = np.unique(np.linspace(0, sweeps.size - 1, _HISTORY_POINTS).astype(int))
     with matplotlib.rc_context(STYLE):
-        figure, axes = plt.subplots(figsize=(_WIDTH * 1.5, _HEIGHT), layout="constrained")
+        figure, axes = plt.subplots(figsize=(_WIDTH, _HEIGHT), layout="constrained")
         if tune > 0:
             axes.axvspan(0, tune, color=_LINE, alpha=0.2, linewidth=0, zorder=0)
         for c, values in enumerate(chains):

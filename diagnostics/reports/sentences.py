@@ -10,7 +10,7 @@ import xarray as xr
 
 from ..topics import MatchedTopics, Sentences, comments, match_topics, rank_words, sentence_topics, subtle
 from ..topics.documents import document_names
-from .fits import check_page
+from .fits import check_page, counted
 from .pages import WordNumbers, inert_json, rounded, write_explorer
 
 _MOST_FOUND, _TOKENS, _LONGEST, _WORDS, _TOPICS = 400, 60_000, 30_000, 8, 3
@@ -68,7 +68,9 @@ def write_subtle(
         sentences,
         finds,
         kind="Subtle topics",
-        heading=f"{len(finds):,} sentences that carry a subtle topic",
+        heading=counted(
+            len(finds), "sentence that carries a subtle topic", "sentences that carry a subtle topic"
+        ),
         note=f"At least {least:.0%} of the sentence, at most {most:.0%} of its document. The score is how "
         "much likelier the topic is in the sentence than in the document, summed over its tokens (nats).",
     )
@@ -118,7 +120,7 @@ def write_specific(
         sentences,
         finds,
         kind="Specific comments",
-        heading=f"{len(finds):,} comments, the most specific first",
+        heading=f"{counted(len(finds), 'comment')}, the most specific first",
         note="Specificity is how much narrower than the article the places of a comment's topics are (nats): "
         "0 where they are spread as its words are. Bars beside sentences show how much of the comment goes "
         "there.",

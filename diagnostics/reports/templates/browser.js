@@ -144,7 +144,7 @@ function drawDocuments() {
 function entry(each, share) {
   const strip = make("span", { class: "strip", role: "img", "aria-label": summary(each) });
   each.topics.forEach(([j, mean]) => strip.append(make("span", { "--hue": hue(j), "--to": `${(100 * mean).toFixed(2)}%` })));
-  const about = `${percent.format(share)} · ${number.format(each.length)} tokens${each.group === null ? "" : ` · ${data.groups[each.group]}`}`;
+  const about = `${percent.format(share)} · ${counted(each.length, "token")}${each.group === null ? "" : ` · ${data.groups[each.group]}`}`;
   const details = make(
     "details",
     {},

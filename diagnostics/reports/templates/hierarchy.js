@@ -142,7 +142,7 @@ function drawLinks() {
 
 byId("find").addEventListener("input", drawList);
 byId("least").addEventListener("input", drawLinks);
-byId("omitted").textContent = data.omitted ? `${number.format(data.omitted)} smaller topics are left out.` : "";
+byId("omitted").textContent = data.omitted ? `Left out: ${counted(data.omitted, "smaller topic")}.` : "";
 const asked = /^#topic-(\d+)-(\d+)$/.exec(location.hash)?.slice(1).map(Number);
 drawList();
 choose(...(asked && data.layers[asked[0]]?.[asked[1]] ? asked : [last, 0]));

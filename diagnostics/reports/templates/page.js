@@ -5,6 +5,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const percent = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const wholePercent = new Intl.NumberFormat("en", { style: "percent" });
 const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const counted = (n, noun) => `${number.format(n)} ${n === 1 ? noun : `${noun}s`}`;
 const byId = (id) => document.getElementById(id);
 
 /* Make an element. `attributes` are set by name; children are elements or plain text. */

@@ -17,6 +17,7 @@ from bnpzoo.diagnostics.reports import evidence
 from bnpzoo.diagnostics.reports.validation import write_validation_report
 from bnpzoo.zoo.contract import Probes
 from bnpzoo.zoo.models import MODELS, combinations, get
+from markupsafe import escape
 
 
 @pytest.fixture
@@ -150,6 +151,7 @@ def test_the_report_is_one_safe_page(tmp_path, climbed):
     assert "&lt;i&gt;x&lt;/i&gt;" in html
     assert "<b>" not in html
     assert "survives" in html
+    assert all(f'<td class="prose">{escape(verdict.message)}</td>' in html for verdict in verdicts)
     assert "http" not in html.replace("http-equiv", "").replace("http://www.w3.org", "")
 
 

@@ -99,7 +99,7 @@ def test_it_says_what_the_tables_say(page, fit):
 def test_bars_of_numbers_leave_nothing_out(first, last, width):
     numbers = np.arange(first, last + 1)
     probability = pd.Series(np.random.default_rng(0).dirichlet(np.ones(numbers.size)), numbers)
-    bars = _bars(probability)
+    bars = _bars(probability.to_frame("probability"))
     assert len(bars) <= 20
     assert [start for start, *_ in bars] == list(range(bars[0][0], last + 1, width))
     for start, end, share in bars:

@@ -60,6 +60,16 @@ def test_subtle_topics_are_those_of_the_table(matched, tmp_path):
         assert find["score"] == pytest.approx(row["score"], rel=0.01)
 
 
+def test_what_was_found_is_counted_in_english(matched, tmp_path):
+    found = subtle(matched, least=0.2, most=0.9)["share"].sort_values(ascending=False)
+    for least, most, heading in (
+        (found.iloc[0], 0.9, "1 sentence that carries a subtle topic"),
+        (0.2, 0.0, "0 sentences that carry a subtle topic"),
+    ):
+        write_subtle(tmp_path / "a.html", matched, least=least, most=most)
+        assert f"<h1>{heading}</h1>" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
 def test_comments_stand_beside_their_articles(matched, tmp_path):
     write_specific(tmp_path / "a.html", matched)
     found, table = data_of(tmp_path / "a.html"), specific(matched)
