@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, override
 import numpy as np
 from scipy.special import gammaln
 
-LEAST, MOST = 1e-300, 1.0 - 2.0**-52
-"""Next to 0 and 1; draws for small shapes are rounded to those, of which samplers take the log or logit."""
+from ..kernels.toolbox.random import LARGEST as LARGEST
+from ..kernels.toolbox.random import LEAST as LEAST
 
-LARGEST = 1e300
-"""Of a hyperparameter, so that sums and ratios of some stay finite."""
+MOST = 1.0 - 2.0**-52
+"""Next to 1; draws for small shapes are rounded to it or to `LEAST`: samplers take their log or logit."""
 
 
 class Prior(ABC):
@@ -82,8 +82,8 @@ class Gamma(Prior):
 
     @override
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Any:
-        """See `Prior.draw`; never 0."""
-        return np.maximum(rng.gamma(self.shape, 1.0 / self.rate, size), LEAST)
+        """See `Prior.draw`; never 0 or infinite."""
+        return np.clip(rng.gamma(self.shape, 1.0 / self.rate, size), LEAST, LARGEST)
 
     @override
     def log_density(self, value: Any) -> float:

@@ -26,8 +26,14 @@ from ..toolbox.sides import (
     open_topic,
 )
 
-WIDTH = 1.0
-"""First guess of how wide a slice is in a coefficient."""
+WIDTH, PART = 1.0, 0.1
+"""First guess of how wide a slice is in a coefficient; it is at least this part of the prior's deviation."""
+
+NEXT_TO_ONE = -30.0
+"""Log of what is left of 1 where the logarithm of the rest of it is no longer exact."""
+
+MOST_LOG = 600.0
+"""Largest logarithm of a Dirichlet parameter, up or down: it is cut off there, to stay a positive float."""
 
 
 class LabelledDocuments(NamedTuple):
@@ -123,7 +129,9 @@ def draw_exposure(rng, tokens, documents):
     for d in range(tokens.group.size):
         length, r = tokens.doc_ptr[d + 1] - tokens.doc_ptr[d], tokens.group[d]
         if length > 0:
-            exposure[r] -= log_beta_variate(rng, documents.prior[r].sum(), float(length))[0]
+            log_q, log_rest = log_beta_variate(rng, documents.prior[r].sum(), float(length))
+            # Next to q = 1, where its logarithm is nothing but rounding, that of 1 - q is not.
+            exposure[r] -= log_q if log_rest > NEXT_TO_ONE else -math.exp(log_rest)
     return exposure
 
 
@@ -154,8 +162,14 @@ def _draw_alpha(rng, tokens, documents, topics, scratch):
 def _log_density(target, x):
     out = target.slope * x - 0.5 * target.precision * x * x
     for e in range(target.value.size):
-        out -= math.exp(target.log_rate[e] + target.value[e] * x)
+        out -= math.exp(min(target.log_rate[e] + target.value[e] * x, MOST_LOG))
     return out
+
+
+@kernel
+def alpha_of(log_alpha):
+    """Exponential of the logarithm of a Dirichlet parameter."""
+    return math.exp(min(max(log_alpha, -MOST_LOG), MOST_LOG))
 
 
 @kernel
@@ -174,24 +188,21 @@ def draw_coefficients(rng, documents, tables, exposure):
             for e in range(documents.start[j], documents.start[j + 1]):
                 log_prior[documents.row[e]] += documents.value[e] * documents.coefficients[j, k]
         for j in range(n_features):
+            precision = documents.precision[0 if j == 0 else 1]
+            width = max(WIDTH, PART / math.sqrt(precision))
             first, end = documents.start[j], documents.start[j + 1]
             old, slope = documents.coefficients[j, k], 0.0
             for e in range(first, end):
                 r, value = documents.row[e], documents.value[e]
                 slope += value * tables[r, k]
                 log_rate[e] = log_exposure[r] + log_prior[r] - value * old
-            target = Coefficient(
-                slope,
-                log_rate[first:end],
-                documents.value[first:end],
-                documents.precision[0 if j == 0 else 1],
-            )
-            new = slice_sample(rng, target, old, WIDTH)
+            target = Coefficient(slope, log_rate[first:end], documents.value[first:end], precision)
+            new = slice_sample(rng, target, old, width)
             documents.coefficients[j, k] = new
             for e in range(first, end):
                 log_prior[documents.row[e]] += documents.value[e] * (new - old)
         for r in range(log_prior.size):
-            documents.prior[r, k] = math.exp(log_prior[r])
+            documents.prior[r, k] = alpha_of(log_prior[r])
 
 
 @kernel
@@ -239,7 +250,7 @@ def regression_documents(
     """
     by_column, coefficients = features.tocsc(), np.array(coefficients, float)
     return RegressionDocuments(
-        prior=np.exp(features @ coefficients),
+        prior=np.exp(np.clip(features @ coefficients, -MOST_LOG, MOST_LOG)),
         rest=np.zeros(features.shape[0]),
         coefficients=coefficients,
         precision=np.array(precision, float),
@@ -267,8 +278,11 @@ def _(side: RegressionDocuments, tokens: Tokens, n_topics: int) -> None:
     check_positive(precision=side.precision)
     if not np.all(np.isfinite(side.coefficients)):
         raise AssertionError("a coefficient is not a number")
-    log_prior = np.zeros(side.prior.shape)
+    log_prior, size = np.zeros(side.prior.shape), np.ones(side.prior.shape)
     for j, (first, end) in enumerate(zip(side.start[:-1], side.start[1:], strict=True)):
-        log_prior[side.row[first:end]] += side.value[first:end, None] * side.coefficients[j]
-    if not np.allclose(side.prior, np.exp(log_prior), rtol=1e-9, atol=0.0):
+        terms = side.value[first:end, None] * side.coefficients[j]
+        log_prior[side.row[first:end]] += terms
+        size[side.row[first:end]] += np.abs(terms)
+    error = np.log(side.prior) - np.clip(log_prior, -MOST_LOG, MOST_LOG)
+    if not np.all(np.abs(error) <= 1e-9 * size):
         raise AssertionError("the document prior is not that of the coefficients")

@@ -6,14 +6,12 @@ restaurants and the exposure known, each coefficient would have a concave log de
 their places.
 """
 
-import math
-
 import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.sides import enter_document, finish_pass, leave_document, move_topics
 from ..toolbox.token_pass import sparse_pass
-from .documents import draw_precisions
+from .documents import alpha_of, draw_precisions
 
 STEPS = 10
 """Of EM, a sweep."""
@@ -61,7 +59,7 @@ def climb_coefficients(documents, tables, exposure):
             slope, curvature = -precision * documents.coefficients[j, k], precision
             for e in range(documents.start[j], documents.start[j + 1]):
                 r, value = documents.row[e], documents.value[e]
-                mean = exposure[r] * math.exp(log_prior[r])
+                mean = exposure[r] * alpha_of(log_prior[r])
                 slope += value * (tables[r, k] - mean)
                 curvature += value * value * mean
             step = min(max(slope / curvature, -FARTHEST), FARTHEST)
@@ -69,7 +67,7 @@ def climb_coefficients(documents, tables, exposure):
             for e in range(documents.start[j], documents.start[j + 1]):
                 log_prior[documents.row[e]] += documents.value[e] * step
         for r in range(log_prior.size):
-            documents.prior[r, k] = math.exp(log_prior[r])
+            documents.prior[r, k] = alpha_of(log_prior[r])
 
 
 @kernel

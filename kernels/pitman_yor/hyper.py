@@ -69,9 +69,7 @@ def open_b(rng, b, topic, prior, fixed):
     if not is_sampled(prior):
         b[topic] = fixed[0]
         return
-    b[topic] = 0.0
-    while b[topic] == 0.0 or b[topic] == math.inf:  # where the slice move cannot go
-        b[topic] = gamma_variate(rng, prior[0], prior[1])
+    b[topic] = gamma_variate(rng, prior[0], prior[1])
 
 
 class LogitDiscount(NamedTuple):

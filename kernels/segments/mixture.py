@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import concentration, is_sampled, log_beta_variate
+from ..toolbox.random import LEAST, concentration, is_sampled, log_beta_variate
 from ..toolbox.sides import check_positive, longest_document
 from . import urns
 from .documents import SLOTS
@@ -211,7 +211,7 @@ def _update_urn(rng, urn):
         shared = urn.epsilon_prior[0] + urn.shared_noted.sum()
         own = urn.epsilon_prior[1] + urn.own_noted.sum()
         drawn = math.exp(log_beta_variate(rng, shared, own)[0])
-        urn.epsilon[0] = min(max(drawn, 1e-300), 1.0 - 2.0**-52)  # of which logarithms are taken
+        urn.epsilon[0] = min(max(drawn, LEAST), 1.0 - 2.0**-52)  # of which logarithms are taken
 
 
 def check(state: urns.UrnState) -> None:

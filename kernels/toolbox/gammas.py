@@ -9,10 +9,8 @@ import math
 import numpy as np
 
 from .jit import kernel
+from .random import LEAST as LEAST
 from .random import log_gamma_variate
-
-LEAST = 1e-300
-"""Least shape of a gamma variable: of smaller ones the logarithm is not finite."""
 
 
 @kernel
@@ -21,7 +19,7 @@ def log_gammas(rng, shapes):
     high = np.full(shapes.shape[1], -np.inf)
     for w in range(shapes.shape[0]):
         for k in range(shapes.shape[1]):
-            shapes[w, k] = log_gamma_variate(rng, max(shapes[w, k], LEAST))
+            shapes[w, k] = log_gamma_variate(rng, max(shapes[w, k], LEAST))  # finite only from there on
             high[k] = max(high[k], shapes[w, k])
     return high
 

@@ -9,6 +9,12 @@ import math
 
 from .jit import borrowing_kernel, chosen_by_type, kernel
 
+LEAST, LARGEST = 1e-300, 1e300
+"""Of a hyperparameter, so that its logarithm, and sums and ratios of some, are finite."""
+
+MOST_STEPS = 10_000
+"""Of a slice move, outwards."""
+
 
 @kernel
 def categorical(rng, weights, n):
@@ -30,19 +36,19 @@ def categorical(rng, weights, n):
 
 @kernel
 def log_gamma_variate(rng, shape):
-    """Logarithm of a Gamma(`shape`, 1) variate, finite for every shape > 0.
+    """Logarithm of a Gamma(`shape`, 1) variate, finite for every shape; those below `LEAST` count as that.
 
     For shape < 1 uses that ``G(a) = G(a + 1) U^(1/a)``.
     """
     if shape >= 1.0:
         return math.log(rng.standard_gamma(shape))
-    return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
+    return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / max(shape, LEAST)
 
 
 @kernel
 def gamma_variate(rng, shape, rate):
-    """Gamma(`shape`, `rate`) variate, which underflows where the shape is small."""
-    return math.exp(log_gamma_variate(rng, shape)) / rate
+    """Gamma(`shape`, `rate`) variate of a hyperparameter: rounded to `LEAST` or `LARGEST` beyond these."""
+    return min(max(math.exp(log_gamma_variate(rng, shape)) / rate, LEAST), LARGEST)
 
 
 @borrowing_kernel
@@ -195,15 +201,22 @@ def slice_sample(rng, target, x, width):
 
     Stepping out and shrinkage (Neal 2003, Figures 3 and 5). `target` is a NamedTuple whose class has an
     implementation of `log_density`; a callable would keep numba from caching the caller.
+
+    Stays at `x` where the density there is no number or infinite, and where the interval would take
+    `MOST_STEPS`. How many it takes depends on the interval alone, not on which of its points the steps set
+    out from: so what is given up from one of them is given up from all, and the move is reversible.
     """
     level = log_density(target, x) - rng.standard_exponential()
     left = x - width * rng.random()
     right = left + width
-    while log_density(target, left) > level:
+    steps_left = MOST_STEPS if level < math.inf else 0
+    while steps_left > 0 and log_density(target, left) > level:
         left -= width
-    while log_density(target, right) > level:
+        steps_left -= 1
+    while steps_left > 0 and log_density(target, right) > level:
         right += width
-    while True:
+        steps_left -= 1
+    while steps_left > 0:
         proposal = left + (right - left) * rng.random()
         if log_density(target, proposal) >= level:
             return proposal
@@ -211,3 +224,4 @@ def slice_sample(rng, target, x, width):
             left = proposal
         else:
             right = proposal
+    return x

@@ -7,6 +7,7 @@ from bnpzoo.diagnostics.laboratory.mutants.labels import MUTANTS
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.kernels.labels import documents, optimised
+from bnpzoo.kernels.toolbox.sides import tokens_of
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.families.labels import marginal
@@ -84,6 +85,34 @@ TAGGED = Corpus(
 """One document has no tokens, and another is of no kind."""
 
 WEIGHED = {"n_topics": 3, "labels": "kind, size", "intercept_precision": 0.4, "precision": 1.3, "eta": 0.5}
+
+
+def test_a_coefficient_that_nothing_is_known_of_has_its_prior_however_vague():
+    side = documents.regression_documents(sparse.csr_array([[1.0]]), [[0.0]], [1e-12, 1.0])
+    rng, found = np.random.default_rng(1), []
+    for _ in range(2000):
+        documents.draw_coefficients(rng, side, np.zeros((1, 1), np.int64), np.zeros(1))
+        found.append(side.coefficients[0, 0])
+    assert stats.kstest(np.array(found) * 1e-6, stats.norm.cdf).pvalue > FALSE_ALARM_RATE
+
+
+def test_exposures_of_large_parameters_are_more_than_rounding():
+    """They are -log q of q ~ Beta(A, n), with A so large that A times them is Gamma(n)."""
+    side = documents.regression_documents(sparse.csr_array([[1.0]]), [[np.log(1e20)]], [1.0, 1.0])
+    tokens = tokens_of(np.zeros(4), [0, 4], [0], np.zeros(4))
+    rng = np.random.default_rng(2)
+    found = [documents.draw_exposure(rng, tokens, side)[0] * 1e20 for _ in range(2000)]
+    assert stats.kstest(found, stats.gamma(4.0).cdf).pvalue > FALSE_ALARM_RATE
+
+
+@pytest.mark.parametrize("number", [60.0, 1e4, -1e4])
+def test_numbers_far_from_all_that_were_fitted_leave_parameters_finite(number):
+    model = get("dmr", n_topics=2)
+    latents = {"log_factor": np.array([[0.0, 0.0], [20.0, -20.0]])}
+    prior = model.prior_of(latents, sparse.csr_array([[number], [0.5]]))
+    assert np.all((prior > 0.0) & np.isfinite(prior.sum(axis=1, keepdims=True)))
+    np.testing.assert_allclose(prior[1], np.exp([10.0, -10.0]), rtol=1e-15)
+    assert prior[0].argmax() == (number < 0.0)
 
 
 def test_optimised_coefficients_are_the_most_probable_given_topics():

@@ -137,7 +137,9 @@ class Dmr(FixedTopics, LabelledFamily):
 
     @override
     def prior_of(self, latents: Mapping[str, np.ndarray], rows: Any) -> np.ndarray:
-        return np.exp(self.features(rows) @ np.asarray(latents["log_factor"]))
+        """See `LabelledFamily.prior_of`; neither 0 nor infinite for numbers far from all that were fitted."""
+        log_alpha = self.features(rows) @ np.asarray(latents["log_factor"])
+        return np.exp(np.clip(log_alpha, -documents.MOST_LOG, documents.MOST_LOG))
 
     @override
     def may_have(self, corpus: Corpus) -> np.ndarray:

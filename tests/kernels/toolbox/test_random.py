@@ -13,6 +13,7 @@ import pytest
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.token_law import outcomes
 from bnpzoo.kernels.toolbox import random as compiled
+from bnpzoo.zoo.priors import LARGEST, LEAST
 from bnpzoo.zoo.toolbox.enumeration import log_stirling
 from scipy import stats
 from scipy.special import betainc, betaln, gammainc, gammaln
@@ -258,6 +259,24 @@ def slice_sample(room):
     return smallest(p_values)
 
 
+def slice_sample_in_few_steps(room):
+    """The same where many intervals are given up."""
+    module = room(compiled)
+    module.log_density.implement(LogGamma)(lambda at, x: at.shape * x - at.rate * math.exp(x))
+    most, module.MOST_STEPS = module.MOST_STEPS, 8
+    try:
+        rng = np.random.default_rng(8)
+        start = np.array([random.log_gamma_variate(rng, 0.7) for _ in range(2 * DRAWS)])
+        end = start
+        for _ in range(3):
+            end = np.array([module.slice_sample(rng, LogGamma(0.7, 1.0), x, 0.5) for x in end])
+    finally:
+        module.MOST_STEPS = most
+    if not 0.1 < np.mean(end == start) < 0.5:
+        return 0.0
+    return distance(end, lambda x: log_gamma_cdf(x, 0.7))
+
+
 LAWS: dict[str, Callable[[Room], float]] = {
     law.__name__: law
     for law in (
@@ -271,6 +290,7 @@ LAWS: dict[str, Callable[[Room], float]] = {
         jumps,
         concentration,
         slice_sample,
+        slice_sample_in_few_steps,
     )
 }
 
@@ -278,7 +298,7 @@ MISTAKES = [
     ("categorical", "u = rng.random() * total", "u = rng.random()"),
     ("categorical", "u -= weights[j]", "u -= weights[0]"),
     ("log_gamma_variate", "rng.standard_gamma(shape + 1.0)", "rng.standard_gamma(shape)"),
-    ("log_gamma_variate", "rng.standard_exponential() / shape", "rng.standard_exponential()"),
+    ("log_gamma_variate", "rng.standard_exponential() / max(shape, LEAST)", "rng.standard_exponential()"),
     ("log_gamma_variate", "if shape >= 1.0:", "if shape >= 0.0:"),
     ("log_beta_variate", "y = log_gamma_variate(rng, b)", "y = log_gamma_variate(rng, a)"),
     ("log_beta_variate", "return x - total, y - total", "return y - total, x - total"),
@@ -304,9 +324,10 @@ MISTAKES = [
     ("concentration", "prior[0] + n_tables, rate)", "prior[0] + n_tables - 1.0, rate)"),
     ("concentration", "rate = prior[1]", "rate = prior[0]"),
     ("slice_sample", "level = log_density(target, x) - rng", "level = log_density(target, x) + 0.0 * rng"),
-    ("slice_sample", "    while log_density(target, left) > level:\n        left -= width\n", ""),
-    ("slice_sample", "    while log_density(target, right) > level:\n        right += width\n", ""),
+    ("slice_sample", "log_density(target, left) > level", "False"),
+    ("slice_sample", "log_density(target, right) > level", "False"),
     ("slice_sample", "proposal) >= level", "proposal) >= level - 1.0"),
+    ("slice_sample_in_few_steps", "    while steps_left > 0:\n", "    while True:\n"),
 ]  # fmt: skip
 
 
@@ -346,6 +367,29 @@ def test_a_uniform_variate_that_rounding_takes_beyond_the_weights():
         assert random.categorical(One(), np.array([0.1, 0.7, 0.2, 0.0]), n) == expected
     assert random.categorical(One(), np.array([0.7, 0.0, 0.0, 0.0]), 4) == 0
     assert random.categorical(One(), np.zeros(3), 3) == 2
+
+
+class Slope(NamedTuple):
+    """Target that is no law: a line, or nothing but NaN or infinity."""
+
+    start: float
+    slope: float
+
+
+@pytest.mark.parametrize(
+    "target", [Slope(0.0, 0.0), Slope(0.0, -1e-9), Slope(math.nan, 1.0), Slope(math.inf, 1.0)]
+)
+def test_a_slice_move_ends_whatever_the_density(target):
+    random.log_density.implement(Slope)(lambda at, x: at.start + at.slope * x)
+    assert random.slice_sample(np.random.default_rng(0), target, 0.3, 1.0) == 0.3
+
+
+def test_variates_of_hyperparameters_are_positive_numbers():
+    rng = np.random.default_rng(9)
+    assert {compiled.gamma_variate(rng, 1e-12, 1.0) for _ in range(9)} == {LEAST}
+    assert compiled.gamma_variate(rng, 5.0, 1e-300) == LARGEST
+    prior, n_customers = np.array([1e-12, 1.0]), np.zeros(1, np.int64)
+    assert compiled.concentration(rng, 1.0, prior, 0, n_customers, 1.0) == LEAST
 
 
 def test_a_fixed_hyperparameter_has_no_prior():
