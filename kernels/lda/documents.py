@@ -3,12 +3,11 @@
 Each group of documents has parameters of its own, and topics that its documents may have: all, or some.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from ..toolbox.random import concentration, is_sampled, log_beta_variate, log_gamma_variate
+from ..toolbox.random import concentration, gamma_variate, is_sampled, log_beta_variate
 from ..toolbox.sides import (
     Tokens,
     check_number_of_topics,
@@ -102,8 +101,7 @@ def _draw_all_alpha(rng, tokens, documents, topics, scratch):
             rate[g] -= log_beta_variate(rng, documents.prior[g].sum(), float(length))[0]
     for g in range(n_groups):
         for k in range(n_topics):
-            log_alpha = log_gamma_variate(rng, documents.alpha_prior[0] + tables[g, k])
-            documents.prior[g, k] = math.exp(log_alpha) / rate[g]
+            documents.prior[g, k] = gamma_variate(rng, documents.alpha_prior[0] + tables[g, k], rate[g])
 
 
 def finite_documents(may_have, alpha, alpha_prior=(0.0, 0.0)) -> FiniteDocuments:

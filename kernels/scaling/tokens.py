@@ -12,7 +12,7 @@ from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.lists import entry_at, weigh_listed
 from ..toolbox.sides import enter_document, join_document
-from ..toolbox.token_pass import find_in_smooth_part
+from ..toolbox.token_pass import find_in_smooth_part, settled
 
 
 @borrowing_kernel
@@ -20,9 +20,9 @@ def weigh(tokens, documents, topics, scratch, d, k, mass):
     """Bring the coefficient of topic `k` up to date; return `mass`, the sum of all, with this change."""
     scale = documents.scale[tokens.group[d], k]
     in_document = (documents.prior[0, k] + scratch.doc_count[k]) * scale / (1.0 + documents.u[d] * scale)
-    mass -= scratch.coefficient[k]
+    without = mass - scratch.coefficient[k]
     scratch.coefficient[k] = in_document / (topics.total[k] + topics.n_listed.size * topics.eta[0])
-    return mass + scratch.coefficient[k]
+    return settled(without + scratch.coefficient[k], mass, scratch.coefficient, topics.n_topics[0])
 
 
 @borrowing_kernel

@@ -32,7 +32,7 @@ from .random import dirichlet
 from .sides import Tokens, check_side, finish_pass, join_document, move_topics
 from .smoothing import update_smoothing
 from .threads import parts_of
-from .token_pass import RECOUNT_AFTER, find_in_smooth_part
+from .token_pass import RECOUNT_AFTER, find_in_smooth_part, settled
 
 FEWEST_BLOCKS, MOST_BLOCKS = 2, 16
 TOKENS_OF_CELL = 131_072
@@ -152,13 +152,14 @@ def enter(tokens, level, prior, scratch, d, mass):
 @borrowing_kernel
 def leave(level, prior, scratch, n_doc_topics, mass):
     """Zero the document's counts in the scratch; return the mass without them."""
+    before = mass
     for m in range(n_doc_topics):
         k = scratch.doc_topics[m]
         mass -= scratch.doc_count[k] * level[k]
         scratch.coefficient[k] = prior[k] * level[k]
         scratch.doc_count[k] = 0
         scratch.is_doc_topic[k] = False
-    return mass
+    return settled(mass, before, scratch.coefficient, level.size)
 
 
 @borrowing_kernel
@@ -194,6 +195,7 @@ def step(rng, tokens, topics, level, share, block_total, smoothing, prior, scrat
         level_without = share[old] / (block_total[old] - 1 + smoothing)
         coefficient[old] = (prior[old] + (doc_count[old] - 1)) * level_without
         mass_without += coefficient[old] - kept
+        mass_without = settled(mass_without, mass, coefficient, level.size)
 
     old_entry = find_entry(listed_topic, start, length, old)
     word_mass = weigh_others(listed_topic, listed_count, start, length, old_entry, coefficient, running)
@@ -227,7 +229,8 @@ def step(rng, tokens, topics, level, share, block_total, smoothing, prior, scrat
     level[new] = share[new] / (block_total[new] + smoothing)
     kept = coefficient[new]
     coefficient[new] = (prior[new] + doc_count[new]) * level[new]
-    return join_document(scratch, new, n_doc_topics), mass_without + (coefficient[new] - kept)
+    mass = settled(mass_without + (coefficient[new] - kept), mass_without, coefficient, level.size)
+    return join_document(scratch, new, n_doc_topics), mass
 
 
 @kernel

@@ -39,7 +39,7 @@ from .sides import (
     with_capacity,
 )
 from .smoothing import update_smoothing
-from .token_pass import find_in_smooth_part
+from .token_pass import find_in_smooth_part, settled
 
 
 class DirichletTopics(NamedTuple):
@@ -176,9 +176,9 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
 def _weigh_topic(tokens, documents, topics, scratch, d, k, mass):
     smoothing = topics.n_listed.size * topics.eta[0]
     in_document = documents.prior[tokens.group[d], k] + scratch.doc_count[k]
-    mass -= scratch.coefficient[k]
+    without = mass - scratch.coefficient[k]
     scratch.coefficient[k] = in_document / (topics.total[k] + smoothing)
-    return mass + scratch.coefficient[k]
+    return settled(without + scratch.coefficient[k], mass, scratch.coefficient, topics.n_topics[0])
 
 
 @sparse_step.implement(DirichletTopics)
@@ -200,6 +200,7 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
         kept = coefficient[old]
         coefficient[old] = (prior[old] + (doc_count[old] - 1)) / (total[old] - 1 + smoothing)
         mass_without += coefficient[old] - kept
+        mass_without = settled(mass_without, mass, coefficient, topics.n_topics[0])
 
     old_entry = find_entry(listed_topic, start, length, old)
     word_mass = weigh_others(listed_topic, listed_count, start, length, old_entry, coefficient, running)
@@ -238,7 +239,7 @@ def _sparse_step(rng, tokens, documents, topics, scratch, d, i, n_doc_topics, ma
     doc_count[new] += 1
     kept = coefficient[new]
     coefficient[new] = (prior[new] + doc_count[new]) / (total[new] + smoothing)
-    mass = mass_without + (coefficient[new] - kept)
+    mass = settled(mass_without + (coefficient[new] - kept), mass_without, coefficient, topics.n_topics[0])
     return join_document(scratch, new, n_doc_topics), mass
 
 

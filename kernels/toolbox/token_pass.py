@@ -22,6 +22,24 @@ RECOUNT_AFTER = (
 )
 
 
+LITTLE = 1e-6
+"""Of a mass: where no more is left of it, much of what is left is rounding."""
+
+
+@borrowing_kernel
+def settled(mass, before, coefficient, n_topics):
+    """`mass`, the sum of the coefficients, which was `before`; added up anew where little of it is left.
+
+    Else it could be negative, as where the weights of topics are powers of ten apart.
+    """
+    if mass >= LITTLE * before:
+        return mass
+    mass = 0.0
+    for k in range(n_topics):
+        mass += coefficient[k]
+    return mass
+
+
 @borrowing_kernel
 def has_room(tokens, documents, n_topics, d, end):
     """Whether every token of documents `d` to `end`, of one group, could open a topic within the arrays."""

@@ -176,6 +176,18 @@ def test_counts_stay_consistent(run, case):
             check_side(state[2], state[0], int(state[2].n_topics[0]))
 
 
+def test_a_mass_is_no_rounding_error_where_weights_are_far_apart():
+    """With a tiny eta a topic without tokens weighs nearly all, and with its first nearly nothing."""
+    for seed in range(40):
+        tokens, documents, topics, memory = small_state(seed, 10, unseated=1.0)
+        rng = np.random.default_rng(seed)
+        documents.prior[:, :10] = 10.0 ** rng.uniform(-280, -90, (1, 10))
+        topics.eta[0] = 1e-140
+        mass = token_pass.sparse_block(rng, tokens, documents, topics, memory, 0, tokens.group.size)
+        check_side(topics, tokens, 10)
+        np.testing.assert_allclose(mass, memory.coefficient[:10].sum(), rtol=1e-6)
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("pass_name", COMPILED.keys())
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
