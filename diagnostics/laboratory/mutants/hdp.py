@@ -36,7 +36,7 @@ def _cells(
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "small-shapes-wrong", STICKS,
-        Change("toolbox/random.py", "rng.standard_exponential() / shape", "rng.standard_exponential()"),
+        Change("toolbox/random.py", " / max(shape, LEAST)", ""),
         "gamma variates of shapes below 1 are multiplied by U instead of U^(1/shape)",
     ),
     Mutant(

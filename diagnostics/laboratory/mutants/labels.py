@@ -41,8 +41,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _own(
         "exposure-of-the-last",
-        "exposure[r] -= log_beta_variate",
-        "exposure[r] = -log_beta_variate",
+        "exposure[r] -= log_q if log_rest > NEXT_TO_ONE else -math.exp(log_rest)",
+        "exposure[r] = -log_q",
         "a row of labels is as much exposed as the last of its documents",
     ),
     _own(

@@ -52,8 +52,8 @@ SHARED: tuple[Mutant, ...] = (
         "stale-mass", TOPICS,
         Change(
             "toolbox/dirichlet.py",
-            "mass = mass_without + (coefficient[new] - kept)",
-            "mass = mass_without",
+            "mass = settled(mass_without + (coefficient[new] - kept),",
+            "mass = settled(mass_without,",
         ),
         "the mass is not updated for the topic that a token moved to",
         "sparse",

@@ -175,7 +175,7 @@ def law_of_a_new_concentration(kernel):
 
 def test_a_new_concentration_is_drawn_anew():
     assert law_of_a_new_concentration(hyper) > FALSE_ALARM_RATE
-    change = Change("pitman_yor/hyper.py", "    b[topic] = 0.0\n    while", "    while")
+    change = Change("pitman_yor/hyper.py", "= gamma_variate(", "= b[topic] or gamma_variate(")
     assert law_of_a_new_concentration(load_room(PLAIN_PYTHON, change)(compiled)) < FALSE_ALARM_RATE
 
 
