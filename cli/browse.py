@@ -20,8 +20,8 @@ def browse(
 ) -> None:
     """Write a topic browser: one HTML file of at most 500 kB, which opens without network.
 
-    Topics as a map and a list, their words by relevance, documents coloured by topic, groups side by side; and
-    first, as in a report, whether the chains agree.
+    Topics as a map and a list, their words by relevance, documents coloured by topic, groups side by side;
+    and first, as in a report, whether the chains agree.
     """
     from ..diagnostics.reports.browser import check_page, write_browser
     from ..zoo.inference import load
