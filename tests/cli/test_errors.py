@@ -67,7 +67,7 @@ def test_chain_that_is_not_finite(run, corpus_file, tmp_path):
         "--set",
         "response=group:number",
     )
-    result = run("fit", "slda", corpus_file, *vague, "--chains", 1, "--out", tmp_path / "fit.nc")
+    result = run("fit", "slda", corpus_file, *vague, "--chains", 1, "--tune", 0, "--out", tmp_path / "fit.nc")
     assert_one_line(
         result, "slda: chain 0, sweep 1: ", "expected a finite number, found nan", "hyperparameters"
     )
