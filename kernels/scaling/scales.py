@@ -20,6 +20,9 @@ from .state import LEAST_SCALE, LOG_INVERSE_GAMMA, MOST_LOG_U, MOST_SCALE, scale
 
 WIDTH = 1.0
 
+MOST_LOG = 709.0
+"""Logarithms of floats are not far above it."""
+
 
 class Entries(NamedTuple):
     """Topics that documents have, sorted by topic.
@@ -84,15 +87,19 @@ def _log_density(target, x):
         return -math.inf
     at = target.now + x
     if target.law == LOG_INVERSE_GAMMA:
+        if at < -MOST_LOG:
+            return -math.inf
         out = -target.first * at - target.second * math.exp(-at)
     else:
         out = -0.5 * at * at / target.first
     out += target.linear * x
+    factor = math.exp(
+        min(x, MOST_LOG)
+    )  # cut off only where no document has the label: then it is in no factor
     if target.is_one:
-        out -= target.prior * sum_of_logs(target.weight, math.exp(x))
+        out -= target.prior * sum_of_logs(target.weight, factor)
     else:
         out -= target.prior * sum_of_powers(target.weight, target.value, x)
-    factor = math.exp(x)
     for i in range(target.own_weight.size):
         if not target.is_one:
             factor = math.exp(target.own_value[i] * x)

@@ -12,7 +12,7 @@ from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.diagnostics.laboratory.token_law import joint
-from bnpzoo.zoo.contract import Design
+from bnpzoo.zoo.contract import Design, Gamma
 from bnpzoo.zoo.corpus import CorpusError
 from bnpzoo.zoo.corpus.labels import distinct_rows
 from bnpzoo.zoo.families.scaling import family
@@ -25,6 +25,8 @@ FALSE_ALARM_RATE = 1e-5
 TOLERANCE = 5.0
 """Standard errors: with the normal law, a false alarm in any of 12 comparisons has probability 7e-6."""
 
+BROKEN_WITHOUT_END = "gamma: expected at most 37,949 without a limit to the number of topics"
+
 TWO = Corpus([0, 0, 1, 2, 2, 1], [0, 3, 6], n_words=3)
 ROWS = {"hdsp": [[1.0, 0.0], [1.0, 1.0]], "whdsp": [[1.0, 0.0], [-0.5, 2.0]]}
 LAWS = {"hdsp": {"w_shape": 3.0, "w_rate": 2.0}, "whdsp": {"w_variance": 1.0}}
@@ -35,6 +37,40 @@ EXACT = {
     ("whdsp", 0): (0.7929, 0.6022, 0.1893, 0.3701, 2.4154),
 }
 """By simulation from the prior, without u: P(z_i = z_j) of four pairs and the mean number of topics."""
+
+
+@pytest.mark.parametrize("name", ["hdsp", "whdsp"])
+@pytest.mark.parametrize("gamma", [1e6, 1e300, Gamma(3.0, 1e-6)])
+def test_a_gamma_that_breaks_sticks_without_end_is_one_line(name, gamma):
+    with pytest.raises(ValueError, match=rf"^{name}: {BROKEN_WITHOUT_END}, or .*, found [^\n]*$"):
+        get(name, gamma=gamma)
+    assert get(name, gamma=gamma, n_topics=3).gamma == gamma
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "bad", "fair"),
+    [
+        ("hdsp", "w_shape", (1e-300, 1e300), (0.1, 1e6)),
+        ("hdsp", "w_rate", (1e-300, 1e300), (1e-6, 1e6)),
+        ("whdsp", "w_variance", (1e-300, 1e4), (1e-6, 1000.0)),
+    ],
+)
+def test_laws_of_scales_that_are_no_numbers_are_one_line(name, setting, bad, fair):
+    for value in bad:
+        with pytest.raises(ValueError, match=f"^{name}: {setting}: expected a number from .*, found "):
+            get(name, **{setting: value})
+    for value in fair:
+        model, rng = get(name, n_topics=3, **{setting: value}), np.random.default_rng(0)
+        latents, corpus = model.simulate(DESIGN, rng)
+        kernel = model.kernel()
+        state = kernel.step(rng, kernel.load(latents, corpus, model))
+        assert np.isfinite(model.log_joint(kernel.snapshot(state), corpus))
+
+
+def test_topics_that_the_prior_breaks_are_reckoned_with():
+    corpus = Design(np.ones(1_000_000, int), 2).corpus(np.zeros(1_000_000, np.int32))
+    assert get("hdsp", gamma=1000.0).memory_of_chain(corpus)["topics of documents"] > 2e11
+    assert get("hdsp", gamma=1000.0, n_topics=3).memory_of_chain(corpus)["topics of documents"] == 24_000_000
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import ClassVar
 from ..contract import Card, Equation, Gamma, Hyperparameter
 from ..families.scaling.card import ERRATA, equations
 from ..families.scaling.family import ScalingFamily
-from ..families.scaling.laws import LogInverseGamma, ScaleLaw
+from ..families.scaling.laws import LogInverseGamma, ScaleLaw, range_of_scales
 from ..settings import setting
 
 
@@ -58,5 +58,9 @@ class Hdsp(ScalingFamily):
 
     law: ClassVar[type[ScaleLaw]] = LogInverseGamma
 
-    w_shape: Hyperparameter = setting(3.0, fixed=1.2, prior=Gamma(5.0, 3.0), benchmark=3.0)
-    w_rate: Hyperparameter = setting(2.0, fixed=0.8, prior=Gamma(4.0, 5.0), benchmark=2.0)
+    w_shape: Hyperparameter = setting(
+        3.0, range=range_of_scales(0.1, 1e6), fixed=1.2, prior=Gamma(5.0, 3.0), benchmark=3.0
+    )
+    w_rate: Hyperparameter = setting(
+        2.0, range=range_of_scales(1e-6, 1e6), fixed=0.8, prior=Gamma(4.0, 5.0), benchmark=2.0
+    )

@@ -6,7 +6,7 @@ from typing import ClassVar
 from ..contract import Card, Equation, Gamma, Hyperparameter
 from ..families.scaling.card import ERRATA, equations
 from ..families.scaling.family import ScalingFamily
-from ..families.scaling.laws import Normal, ScaleLaw
+from ..families.scaling.laws import Normal, ScaleLaw, range_of_scales
 from ..settings import option, setting
 
 
@@ -63,4 +63,6 @@ class Whdsp(ScalingFamily):
     law: ClassVar[type[ScaleLaw]] = Normal
 
     labels: str = option("", small="group, group:number", benchmark="")
-    w_variance: Hyperparameter = setting(1.0, fixed=2.5, prior=Gamma(4.0, 3.0), benchmark=1.0)
+    w_variance: Hyperparameter = setting(
+        1.0, range=range_of_scales(1e-6, 1000.0), fixed=2.5, prior=Gamma(4.0, 3.0), benchmark=1.0
+    )

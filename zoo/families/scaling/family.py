@@ -16,6 +16,7 @@ from ...contract import (
     Hyperparameter,
     Kernel,
     Latents,
+    Prior,
     Probes,
     Quantities,
     Reference,
@@ -30,6 +31,7 @@ from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance
 from ...toolbox.proportions import NormalisedRates
 from ..hdp.sticks import log_gem
+from ..lda.family import MOST_TOPICS
 from ..topics import Dirichlet, TopicSide
 from . import kernels, marginal, reference, variational
 from .laws import ScaleLaw
@@ -38,6 +40,9 @@ from .predictive import ScaledPredictive
 
 LEFTOVER = 1e-12
 """Sticks are broken until less than this is left."""
+
+MOST_GAMMA = MOST_TOPICS / -np.log(LEFTOVER)
+"""Beyond it more sticks are broken, in expectation, than a model can have topics."""
 
 DRAWS, DRAWS_OF_MANY = 2_000_000, 10_000
 """Simulated proportions behind a marginal probability; few where hyperparameters are sampled as well."""
@@ -65,6 +70,13 @@ class ScalingFamily(PartlyLabelledModel):
     def __post_init__(self):
         self.check_whole("n_topics", 0, bounds="0 for no limit")
         super().__post_init__()
+        if self.opens_topics and self._mean_gamma > MOST_GAMMA:
+            wanted = f"at most {MOST_GAMMA:,.0f} without a limit to the number of topics, or that as a mean"
+            raise ValueError(f"{self.label}: gamma: expected {wanted}, found {self.gamma}")
+
+    @property
+    def _mean_gamma(self) -> float:
+        return self.gamma.mean if isinstance(self.gamma, Prior) else self.gamma
 
     def law_at(self, values: Mapping[str, Any]) -> ScaleLaw:
         """Law of the log scales, given its parameters among latents or hyperparameters."""
@@ -96,8 +108,8 @@ class ScalingFamily(PartlyLabelledModel):
     def draw_sticks(self, gamma: float, rng: np.random.Generator) -> np.ndarray:
         """Draw the root (K + 1,), the last entry being all that is left."""
         sticks: list[float] = []
-        rest = 1.0
-        while len(sticks) < self.n_topics - 1 or (not self.n_topics and rest > LEFTOVER):
+        rest, most = 1.0, self.n_topics - 1 if self.n_topics else MOST_TOPICS
+        while len(sticks) < most and (self.n_topics or rest > LEFTOVER):
             share = rng.beta(1.0, gamma)
             sticks.append(rest * share)
             rest *= 1.0 - share
@@ -318,6 +330,13 @@ class ScalingFamily(PartlyLabelledModel):
     @override
     def variational(self) -> Variational:
         return variational.variational(self)
+
+    @override
+    def memory_of_chain(self, corpus: Corpus, variant: str | None = None) -> dict[str, int]:
+        """See `Model.memory_of_chain`; a chain starts with a draw from the prior, of all its sticks."""
+        n_topics = self.n_topics or int(1.0 - self._mean_gamma * np.log(LEFTOVER))
+        of_documents = {"topics of documents": 8 * corpus.n_documents * n_topics}
+        return super().memory_of_chain(corpus, variant) | of_documents
 
     @override
     def memory_of_reference(self, corpus: Corpus, truncation: int) -> int:

@@ -8,6 +8,12 @@ import numpy as np
 from scipy.special import gammaln
 
 from ....kernels.scaling.state import LOG_INVERSE_GAMMA, NORMAL
+from ...priors import Gamma, Range
+
+
+def range_of_scales(least: float, most: float) -> Range:
+    """Range of a parameter of a law, from which scales are hardly ever beyond where samplers cut them off."""
+    return Range(lambda value: least <= value <= most, f"a number from {least:g} to {most:g}", Gamma)
 
 
 class ScaleLaw(ABC):
