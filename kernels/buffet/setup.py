@@ -1,5 +1,7 @@
 """How states of the samplers of the sparse transfer topic model are made, widened and checked."""
 
+import math
+
 import numpy as np
 
 from ..toolbox.dirichlet import dirichlet_topics
@@ -111,7 +113,9 @@ def make_state(tokens: Tokens, n_words, latents, eta_prior, lengths, prior, open
 
 
 def _weight_of(log_weight: np.ndarray) -> np.ndarray:
-    return np.where(log_weight > -np.inf, np.maximum(np.exp(log_weight), LEAST), 0.0)
+    # By the exp that kernels use: that of NumPy has other last digits on some processors.
+    weight = np.vectorize(math.exp, otypes=[float])(log_weight)
+    return np.where(log_weight > -np.inf, np.maximum(weight, LEAST), 0.0)
 
 
 def check(state: SparseTransferState) -> None:
