@@ -93,9 +93,8 @@ def _log_density(target, x):
     else:
         out = -0.5 * at * at / target.first
     out += target.linear * x
-    factor = math.exp(
-        min(x, MOST_LOG)
-    )  # cut off only where no document has the label: then it is in no factor
+    # Cut off only where no document has the label: then it is in no factor.
+    factor = math.exp(min(x, MOST_LOG))
     if target.is_one:
         out -= target.prior * sum_of_logs(target.weight, factor)
     else:
