@@ -2,7 +2,8 @@
 
 The sparse pass keeps the sum of all coefficients and takes a token's own out of it. Where the prior mass of a
 document is some 1e-16 of a token, nothing right is left of the difference. Masses of gamma variables are
-small as a matter of course: that of a document with a single token is a draw from its prior.
+small as a matter of course: that of a document with a single token is a draw from its prior. Dirichlet topics
+add the coefficients up anew then, Pitman-Yor topics do not.
 """
 
 from ..toolbox.jit import borrowing_kernel, kernel
