@@ -150,7 +150,7 @@ def test_fit_takes_a_choice_of_the_model(run, corpus_file, tmp_path):
     assert "lengths: document" in result.stderr
     assert "collapsed" in result.stdout
     assert run("report", tmp_path / "fit.nc", "--out", tmp_path / "report.html").exit_code == 0
-    assert "lengths: document" in (tmp_path / "report.html").read_text()
+    assert "<code>lengths</code><span>document</span>" in (tmp_path / "report.html").read_text()
 
 
 def test_fit_json(run, corpus_file):
