@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from ..._version import __version__
-from ...zoo.inference.convergence import ess, mcse, rhat
+from ...zoo.inference.convergence import ess, mcse, moves, rhat
 from ..compare import elements
 
 LEAST_DRAWS = 4
@@ -47,13 +47,13 @@ def ground_truth(fit: xr.DataTree) -> dict[str, Any]:
 
 
 def _moments(draws: np.ndarray) -> dict[str, float | None]:
-    moves, tells = float(np.ptp(draws)) > 0.0, draws.size >= LEAST_DRAWS
+    is_moving, tells = moves(draws), draws.size >= LEAST_DRAWS
     found = {
         "ground_truth_mean": float(draws.mean()),
         "ground_truth_mean_standard_error": mcse(draws) if tells else np.nan,
-        "ground_truth_standard_deviation": float(draws.std(ddof=1)) if moves else 0.0,
+        "ground_truth_standard_deviation": float(draws.std(ddof=1)) if is_moving else 0.0,
         "ground_truth_standard_deviation_standard_error": mcse(draws, "sd") if tells else np.nan,
-        "r_hat": rhat([draws]) if moves and tells else np.nan,
+        "r_hat": rhat([draws]) if is_moving and tells else np.nan,
         "ess": ess(draws) if tells else np.nan,
     }
     return {name: value if np.isfinite(value) else None for name, value in found.items()}

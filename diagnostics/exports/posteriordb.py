@@ -25,7 +25,7 @@ from arviz_stats.base.array import array_stats
 from ..._version import __version__
 from ...zoo.contract import Model
 from ...zoo.files import replace_on_success
-from ...zoo.inference.convergence import ess, mcse, rhat
+from ...zoo.inference.convergence import ess, mcse, moves, rhat
 from ...zoo.inference.results import corpus_of, model_of
 from ...zoo.inference.stan import program_text
 from ..compare import elements
@@ -154,7 +154,7 @@ class _Entry:
 
 def _diagnostics(draws: dict[str, np.ndarray]) -> dict[str, Any]:
     """Of each quantity that moves; a constant has neither R-hat nor effective sample size."""
-    moving = {name: x for name, x in draws.items() if np.ptp(x) > 0.0}
+    moving = {name: x for name, x in draws.items() if moves(x)}
     return {
         "diagnostic_information": {"names": list(moving)},
         "ndraws": int(next(iter(draws.values())).size),
