@@ -90,6 +90,19 @@ def test_draws_without_memory_are_reference_draws(fit, tmp_path):
     ]
 
 
+def test_what_moves_by_rounding_alone_has_no_diagnostics(fit, tmp_path):
+    noisy = fit.copy()
+    posterior = fit["posterior"].to_dataset()
+    dims, shape = posterior["n_topics"].dims, posterior["n_topics"].shape
+    rounding = 2e-15 * np.random.default_rng(0).integers(-2, 3, shape)
+    noisy["posterior"] = posterior.assign(n_topics=(dims, 12.79 + rounding))
+    write_posteriordb(noisy, tmp_path, "micro")
+    info = read(tmp_path / "reference_posteriors/draws/info/micro-lda.info.json")
+    names = info["diagnostics"]["diagnostic_information"]["names"]
+    assert "log_joint" in names
+    assert "n_topics" not in names
+
+
 def test_what_cannot_be_exported_is_told_in_a_line(fit, tmp_path):
     with pytest.raises(ValueError, match=r"name: expected letters, digits and _, found '\.\./x'"):
         write_posteriordb(fit, tmp_path, "../x")
