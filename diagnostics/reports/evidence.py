@@ -209,8 +209,9 @@ def _summary(mutants: Sequence[Record], before: Sequence[Mapping[str, Any]]) -> 
     passing = [row for row in rows if not row["killed"]]
     alive = [row for row in passing if not _is_open(row)]
     told = f"{len(rows) - len(passing)} of {len(rows)} are killed on at least one rung"
-    if len(passing) > len(alive):
-        told += f", {len(passing) - len(alive)} have passed those that they have met, and not met all"
+    if n_open := len(passing) - len(alive):
+        passed = "has passed those that it has met" if n_open == 1 else "have passed those that they have met"
+        told += f", {n_open} {passed}, and not met all"
     if alive:
         told += f"; passed all: {', '.join(f'{row["mutant"]} ({row["model"]})' for row in alive)}"
     return f"{told}. Dates: {dates[0]} to {dates[-1]}.{stale}"

@@ -101,7 +101,7 @@ def _trace(fits: Sequence[np.ndarray]) -> Markup:
         visuals={"title": False, "xlabel": False, "trace": {"width": 0.7, "alpha": 0.7}},
         **_layout(colours),
     )
-    return _svg(collection, "per cent of the run")
+    return _svg(collection, "draws kept, from first to last (%)")
 
 
 def history_plot(chains: Sequence[np.ndarray], sweeps: np.ndarray, tune: int) -> Markup:

@@ -26,6 +26,7 @@ from ..toolbox.random import (
     categorical,
     crt,
     gamma_variate,
+    is_beyond,
     is_sampled,
     log_beta_variate,
     log_density,
@@ -303,7 +304,7 @@ class LogShape(NamedTuple):
 def _log_density(target, x):
     # Gamma prior times Jacobian; prod_k phi_k^(gamma - 1) / Γ(gamma); and that no other topic has a token
     gamma = math.exp(x)
-    if gamma == 0.0 or gamma == math.inf:
+    if is_beyond(gamma):
         return -math.inf
     out = target.prior[0] * x - target.prior[1] * gamma
     out += (gamma - 1.0) * target.log_strength.sum() - target.log_strength.size * math.lgamma(gamma)

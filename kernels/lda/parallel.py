@@ -14,7 +14,7 @@ import numpy as np
 from ..toolbox.blocked import BlockedTopics, cell_pass, diagonals, draw_shares
 from ..toolbox.jit import kernel
 from ..toolbox.lists import tally_words
-from ..toolbox.random import is_sampled, log_density, slice_sample
+from ..toolbox.random import is_beyond, is_sampled, log_density, slice_sample
 from ..toolbox.sides import State, Tokens
 from ..toolbox.sides import scratch as empty_scratch
 from ..toolbox.smoothing import draw_smoothing
@@ -51,7 +51,7 @@ def _log_density(target, x):
     alpha = math.exp(x)
     out = target.prior[0] * x - target.prior[1] * alpha
     mass = target.n_topics * alpha
-    if alpha == 0.0 or mass == math.inf:
+    if is_beyond(alpha):
         return -math.inf
     for j in range(target.length.size):
         out += target.n_documents[j] * (math.lgamma(mass) - math.lgamma(mass + target.length[j]))

@@ -20,11 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import borrowing_kernel, chosen_by_type, kernel
+from ..toolbox.random import SMALLEST
 from .hyper import LARGE, log_steps
 from .state import Associations, SameWord, count_dish, rename_dishes, uncount_dish
-
-SMALLEST = float(np.finfo(float).tiny)
-"""What a product of probabilities that underflowed to zero stands for."""
 
 
 class Columns(NamedTuple):
@@ -135,7 +133,7 @@ def log_weight(restaurants, discount, columns, group, place, column):
     for j in range(columns.base_ptr[place], columns.base_ptr[place + 1]):
         seen[columns.base_word[j]] = 0
     at_base = restaurants.base_of_group[group] * restaurants.b.size + place
-    others = restaurants.n_words[0] * eta + base.total[at_base] - restaurants.tables[group, place]
+    others = restaurants.n_words[0] * eta + (base.total[at_base] - restaurants.tables[group, place])
     out += math.log(product) - math.lgamma(others + n_tables) + math.lgamma(others)
     out += log_steps(concentration, discount, n_tables - 1)
     return out + math.lgamma(concentration + 1.0) - math.lgamma(concentration + n_customers)

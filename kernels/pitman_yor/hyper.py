@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import gamma_variate, is_sampled, log_density, slice_sample
+from ..toolbox.random import gamma_variate, is_beyond, is_sampled, log_density, slice_sample
 from ..toolbox.stirling import fill_ratios, opens
 
 LARGE = 1e150  # far from overflow by one more factor
@@ -40,7 +40,7 @@ class LogConcentration(NamedTuple):
 @log_density.implement(LogConcentration)
 def _log_density_of_concentration(target, x):
     b = math.exp(x)
-    if b == 0.0 or b == math.inf:
+    if is_beyond(b):
         return -math.inf
     out = target.prior[0] * x - target.prior[1] * b  # with the Jacobian of the logarithm
     for g in range(target.customers.size):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import gamma_variate, is_sampled, log_density, slice_sample
+from ..toolbox.random import gamma_variate, is_beyond, is_sampled, log_density, slice_sample
 from .state import LOG_INVERSE_GAMMA
 
 WIDTH = 1.0
@@ -48,6 +48,8 @@ class LogShape(NamedTuple):
 @log_density.implement(LogShape)
 def _of_shape(target, x):
     a = math.exp(x)
+    if is_beyond(a):
+        return -math.inf
     out = target.prior[0] * x - target.prior[1] * a - a * target.total - target.n * math.lgamma(a)
     if is_sampled(target.rate_prior):
         shape = target.rate_prior[0] + target.n * a
@@ -73,11 +75,11 @@ class LogVariance(NamedTuple):
 
 @log_density.implement(LogVariance)
 def _of_variance(target, x):
-    return (
-        (target.prior[0] - 0.5 * target.n) * x
-        - target.prior[1] * math.exp(x)
-        - (0.5 * target.squares * math.exp(-x))
-    )
+    variance = math.exp(x)
+    if is_beyond(variance):
+        return -math.inf
+    out = (target.prior[0] - 0.5 * target.n) * x - target.prior[1] * variance
+    return out - 0.5 * target.squares * math.exp(-x)
 
 
 @kernel

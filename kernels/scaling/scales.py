@@ -222,7 +222,7 @@ def shift_scales(rng, documents, n_topics):
             step = -log_scale.mean() + math.sqrt(first / n_topics) * rng.standard_normal()
         is_within = True
         for e in range(labels.by_label_ptr[j], labels.by_label_ptr[j + 1]):
-            factor = math.exp(labels.by_label_value[e] * step)
+            factor = math.exp(min(labels.by_label_value[e] * step, MOST_LOG))
             scale = documents.scale[labels.by_label_row[e], :n_topics]
             is_within = is_within and scale.min() * factor > LEAST_SCALE and scale.max() * factor < MOST_SCALE
         if is_within:

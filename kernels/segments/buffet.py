@@ -23,7 +23,7 @@ import numpy as np
 
 from ..buffet.focused import LOG2, expected_topics, mass_of_new
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import gamma_variate, is_sampled, log_density, slice_sample
+from ..toolbox.random import LEAST, gamma_variate, is_beyond, is_sampled, log_density, slice_sample
 from ..toolbox.sides import check_positive, longest_document
 from . import particles as smc
 from . import restaurants, urns
@@ -163,7 +163,7 @@ def _enter_urn(urn, tokens, dishes, d):
         urn.own_count[:] = 0
     urn.n_sentences[0] = tokens.doc_sentences[d + 1] - tokens.doc_sentences[d]
     if urn.n_sentences[0] > 0:
-        urn.new[0] = mass_of_new(urn.alpha[0], urn.gamma[0], urn.n_sentences[0])
+        urn.new[0] = max(LEAST, mass_of_new(urn.alpha[0], urn.gamma[0], urn.n_sentences[0]))
     for c in range(dishes.sizes[SLOTS]):
         refresh_dish(urn, c)
 
@@ -294,7 +294,7 @@ class LogShape(NamedTuple):
 def _log_density(target, x):
     # Gamma prior times Jacobian; prod_l (gamma)_m x_j^-gamma; and that no other dish has a token
     gamma = math.exp(x)
-    if gamma == 0.0 or gamma == math.inf:
+    if is_beyond(gamma):
         return -math.inf
     out = target.prior[0] * x - target.prior[1] * gamma - gamma * target.log_rates
     for m in range(1, target.by_tables.size):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import is_sampled, log_beta, log_density, slice_sample
+from ..toolbox.random import is_beyond, is_sampled, log_beta, log_density, slice_sample
 from ..toolbox.smoothing import draw_smoothing
 from .tables import DISHES_NOTED, NEW_DISHES, TABLES_NOTED
 from .vectors import update_vectors
@@ -23,7 +23,7 @@ class LogZeta(NamedTuple):
 @log_density.implement(LogZeta)
 def _log_density_of_zeta(target, x):
     zeta = math.exp(x)
-    if zeta == 0.0 or zeta == math.inf:
+    if is_beyond(zeta):
         return -math.inf
     out = (target.prior[0] + target.new_dishes) * x - target.prior[1] * zeta  # with the Jacobian
     for n in range(target.offered.size):
@@ -45,12 +45,12 @@ class LogStick(NamedTuple):
 @log_density.implement(LogStick)
 def _log_density_of_stick(target, x):
     value = math.exp(x)
-    if value == 0.0 or value == math.inf:
+    if is_beyond(value):
         return -math.inf
     a, b = (value, target.other) if target.is_a else (target.other, value)
     out = target.prior[0] * x - target.prior[1] * value - target.size.size * log_beta(a, b)
     for j in range(target.size.size):
-        out += log_beta(a + target.size[j] - 1.0, b + target.later[j])
+        out += log_beta(a + (target.size[j] - 1.0), b + target.later[j])
     return out
 
 

@@ -3,7 +3,7 @@
 import math
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import categorical, crt
+from ..toolbox.random import SMALLEST, categorical, crt
 from .documents import (
     OWN_TABLES,
     SLOTS,
@@ -27,7 +27,7 @@ SHARE_MOVED = 0.5
 """Of the sentences in a sweep: moves of tables cost a third of what those of all tokens do."""
 
 LEAST = 1e-8
-"""Of a product of probabilities before its logarithm is taken: no factor from 1e-300 on makes it zero."""
+"""Of a product of probabilities before its logarithm is taken: no factor but the smallest makes it zero."""
 
 
 @borrowing_kernel
@@ -81,7 +81,7 @@ def log_of_block(vectors, document, n_listed, slot):
             product *= (weight + repeat) / (mass + n)
             n += 1
             if product < LEAST:
-                out += math.log(product)
+                out += math.log(max(product, SMALLEST))
                 product = 1.0
     return out + math.log(product)
 

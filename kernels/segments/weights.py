@@ -10,7 +10,7 @@ the token; one less, for the token's own, from then on until the sentence had it
 import math
 
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import log_beta
+from ..toolbox.random import SMALLEST, log_beta
 from .documents import OWN_TABLES, SLOTS, TABLES
 from .state import NEVER
 
@@ -97,8 +97,8 @@ def weigh_seats_of_sticks(law, document, sentence, own_before):
     for j in range(own_before):
         g = count[own[j]]
         after -= g
-        document.table_weight[own[j]] = prefix[j] * (a + g - 1.0) / (a + b + g - 1.0 + after)
-        prefix[j + 1] = prefix[j] * (b + after) / (a + b + g - 1.0 + after)
+        document.table_weight[own[j]] = prefix[j] * (a + (g - 1.0)) / (a + b + (g - 1.0 + after))
+        prefix[j + 1] = prefix[j] * (b + after) / (a + b + (g - 1.0 + after))
     another = prefix[own_before] * math.exp(log_beta(a, b + after) - log_beta(a, b))
     for c in range(document.sizes[SLOTS] + 1):
         if c == document.sizes[SLOTS] or count[c] == 0:
@@ -108,12 +108,12 @@ def weigh_seats_of_sticks(law, document, sentence, own_before):
         # Table j moves before tables own_before to j - 1, which lose its tokens from those after them.
         g = count[own[j]]
         after -= g
-        change = log_beta(a + g, b + after_first - g) - log_beta(a + g - 1.0, b + after)
+        change = log_beta(a + g, b + (after_first - g)) - log_beta(a + (g - 1.0), b + after)
         passed = after_first
         for m in range(own_before, j):
             g_m = count[own[m]]
             passed -= g_m
-            change += log_beta(a + g_m - 1.0, b + passed - g) - log_beta(a + g_m - 1.0, b + passed)
+            change += log_beta(a + (g_m - 1.0), b + (passed - g)) - log_beta(a + (g_m - 1.0), b + passed)
         document.table_weight[own[j]] = prefix[own_before] * math.exp(change)
 
 
@@ -132,7 +132,7 @@ def weigh_word(law, topics, document, word):
 def combine(law, document, word_total):
     """Multiply the weights of slots and seats by those of the word, in place of the log weights.
 
-    Returns their sum.
+    Returns their sum, which is not zero: the weight of the slot of the highest log weight does not underflow.
     """
     n_slots, mass, weight = document.sizes[SLOTS], law.vectors.mass[0], document.log_weight
     highest = weight[n_slots]
@@ -149,10 +149,12 @@ def combine(law, document, word_total):
             of_word += document.in_dish[c, k] * document.omega[k]
         of_word /= document.dish_size[c] + mass
         scale = 1.0 if weight[c] == highest else math.exp(weight[c] - highest)
-        weight[c] = scale * document.table_weight[c] * of_word
+        least = SMALLEST if weight[c] == highest else 0.0
+        weight[c] = max(least, scale * document.table_weight[c] * of_word)
         total += weight[c]
     of_new = document.table_weight[n_slots] * word_total / mass
-    weight[n_slots] = math.exp(weight[n_slots] - highest) * of_new
+    least = SMALLEST if weight[n_slots] == highest else 0.0
+    weight[n_slots] = max(least, math.exp(weight[n_slots] - highest) * of_new)
     return total + weight[n_slots]
 
 

@@ -12,6 +12,9 @@ from .jit import borrowing_kernel, chosen_by_type, kernel
 LEAST, LARGEST = 1e-300, 1e300
 """Of a hyperparameter, so that its logarithm, and sums and ratios of some, are finite."""
 
+SMALLEST = 2.0**-1022
+"""What a product of probabilities that underflowed to zero stands for: the least float of full precision."""
+
 MOST_STEPS = 10_000
 """Of a slice move, outwards."""
 
@@ -190,6 +193,15 @@ def is_sampled(prior):
     return prior[0] > 0.0
 
 
+@kernel
+def is_beyond(hyperparameter):
+    """Whether a slice move is beyond the floats that a hyperparameter may be.
+
+    Half of `LEAST` is not yet: exponentials of logarithms can be below what they were.
+    """
+    return not 0.5 * LEAST <= hyperparameter <= 2.0 * LARGEST
+
+
 @chosen_by_type(0)
 def log_density(target, x):
     """Unnormalised log density of `target`, a NamedTuple of its data, at `x`."""
@@ -202,14 +214,14 @@ def slice_sample(rng, target, x, width):
     Stepping out and shrinkage (Neal 2003, Figures 3 and 5). `target` is a NamedTuple whose class has an
     implementation of `log_density`; a callable would keep numba from caching the caller.
 
-    Stays at `x` where the density there is no number or infinite, and where the interval would take
+    Stays at `x` where it or the density there is no number or infinite, and where the interval would take
     `MOST_STEPS`. How many it takes depends on the interval alone, not on which of its points the steps set
     out from: so what is given up from one of them is given up from all, and the move is reversible.
     """
     level = log_density(target, x) - rng.standard_exponential()
     left = x - width * rng.random()
     right = left + width
-    steps_left = MOST_STEPS if level < math.inf else 0
+    steps_left = MOST_STEPS if level < math.inf and abs(x) < math.inf else 0
     while steps_left > 0 and log_density(target, left) > level:
         left -= width
         steps_left -= 1

@@ -7,7 +7,7 @@ import numpy as np
 
 from .jit import kernel
 from .lists import tally_words
-from .random import LEAST, is_sampled, log_density, slice_sample
+from .random import is_beyond, is_sampled, log_density, slice_sample
 
 
 class LogSmoothing(NamedTuple):
@@ -37,7 +37,7 @@ def _log_density(target, x):
     eta = math.exp(x)
     out = target.prior[0] * x - target.prior[1] * eta
     mass = target.n_words * eta
-    if eta < 0.5 * LEAST or eta == math.inf:  # half: exponentials of logarithms can be below what they were
+    if is_beyond(eta):
         return -math.inf
     for n in target.totals:
         if n > 0:

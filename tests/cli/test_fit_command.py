@@ -5,7 +5,6 @@ import os
 
 import pytest
 from bnpzoo import Corpus
-from bnpzoo.cli.app import app
 from bnpzoo.cli.settings import read_seeds
 from bnpzoo.diagnostics.topics import topics_of
 from bnpzoo.zoo.formats import read_corpus, write_corpus
@@ -15,7 +14,6 @@ from bnpzoo.zoo.memory import TooLarge
 from bnpzoo.zoo.models import get
 from samplers import as_plain_python
 
-COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
 FAST = ("--chains", 2, "--tune", 20, "--draws", 20)
 
 

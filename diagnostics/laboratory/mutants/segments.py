@@ -103,7 +103,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "stick-of-first-token",
         "hyper",
-        "        out += log_beta(a + target.size[j] - 1.0, b + target.later[j])\n",
+        "        out += log_beta(a + (target.size[j] - 1.0), b + target.later[j])\n",
         "        out += log_beta(a + target.size[j], b + target.later[j])\n",
         "the token that opens a table is counted as a success of its stick (truncated stick-breaking)",
         Was,
@@ -339,8 +339,8 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "new-as-in-one-sentence",
         "buffet",
-        "urn.new[0] = mass_of_new(urn.alpha[0], urn.gamma[0], urn.n_sentences[0])",
-        "urn.new[0] = mass_of_new(urn.alpha[0], urn.gamma[0], 1)",
+        "mass_of_new(urn.alpha[0], urn.gamma[0], urn.n_sentences[0])",
+        "mass_of_new(urn.alpha[0], urn.gamma[0], 1)",
         "a new dish is weighed as if its document were one sentence",
         Icd,
     ),

@@ -377,11 +377,19 @@ class Slope(NamedTuple):
 
 
 @pytest.mark.parametrize(
-    "target", [Slope(0.0, 0.0), Slope(0.0, -1e-9), Slope(math.nan, 1.0), Slope(math.inf, 1.0)]
+    ("target", "x"),
+    [
+        (Slope(0.0, 0.0), 0.3),
+        (Slope(0.0, -1e-9), 0.3),
+        (Slope(math.nan, 1.0), 0.3),
+        (Slope(math.inf, 1.0), 0.3),
+        (Slope(0.0, 0.0), math.inf),
+        (Slope(0.0, 0.0), -math.inf),
+    ],
 )
-def test_a_slice_move_ends_whatever_the_density(target):
-    random.log_density.implement(Slope)(lambda at, x: at.start + at.slope * x)
-    assert random.slice_sample(np.random.default_rng(0), target, 0.3, 1.0) == 0.3
+def test_a_slice_move_ends_whatever_the_density(target, x):
+    random.log_density.implement(Slope)(lambda at, x: at.start + (at.slope * x if at.slope else 0.0))
+    assert random.slice_sample(np.random.default_rng(0), target, x, 1.0) == x
 
 
 def test_variates_of_hyperparameters_are_positive_numbers():

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ....kernels.scaling.state import LOG_INVERSE_GAMMA, NORMAL
-from ...priors import Gamma, Range
+from ...priors import LEAST, Gamma, Range
 
 
 def range_of_scales(least: float, most: float) -> Range:
@@ -68,7 +68,7 @@ class LogInverseGamma(ScaleLaw):
 
     @override
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
-        return np.log(self.rate) - np.log(rng.gamma(self.shape, size=size))
+        return np.log(self.rate) - np.log(np.maximum(rng.gamma(self.shape, size=size), LEAST))
 
     @override
     def log_density(self, log_scale: np.ndarray) -> float:

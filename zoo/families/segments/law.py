@@ -92,7 +92,7 @@ def log_tables(tables: Tables, a: float | np.ndarray, b: float | np.ndarray, zet
     zeta : float
     """
     a_j, b_j = (x[tables.rank] if isinstance(x, np.ndarray) and x.ndim else x for x in (a, b))
-    of_tokens = betaln(a_j + tables.size - 1.0, b_j + tables.later) - betaln(a_j, b_j)
+    of_tokens = betaln(a_j + (tables.size - 1.0), b_j + tables.later) - betaln(a_j, b_j)
     return of_tokens + tables.is_new * np.log(zeta) - np.log(tables.offered + zeta)
 
 

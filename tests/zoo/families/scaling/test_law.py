@@ -52,6 +52,10 @@ def test_density_slopes_and_draws_are_of_the_law(name):
     assert kstest(1.3 * drawn, law_of_value.cdf).pvalue < FALSE_ALARM_RATE
 
 
+def test_scales_of_the_smallest_shapes_are_finite():
+    assert np.all(np.isfinite(LogInverseGamma(1e-200, 1.0).draw(np.random.default_rng(0), (3, 2))))
+
+
 def exact(kind, now, priors):
     """Means of the logarithms of both parameters, by sums over a grid of them."""
     grid = np.linspace(-6.0, 5.0, 1101)
