@@ -17,7 +17,7 @@ uniform variate.
 from ..toolbox.dirichlet import borrowed, counted, list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel
 from ..toolbox.lists import entry_at, find_entry, move_in_list, weigh_others
-from ..toolbox.random import categorical
+from ..toolbox.random import categorical_or
 from ..toolbox.sides import (
     dense_step,
     finish_pass,
@@ -67,7 +67,7 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
         in_document = documents.prior[g, k] + doc_count[k]
         weights[k] *= in_document / (topics.total[k] + topics.psi_total[k])
     weights[n_topics] = documents.rest[g] * topics.births.first_word[w]
-    new = categorical(rng, weights, n_topics + 1)
+    new = categorical_or(rng, weights, n_topics + 1, max(0, old))  # none may be added where all underflow
     if new == n_topics:
         topics.n_topics[0] += 1
         open_topic(rng, documents, new, g)

@@ -18,7 +18,7 @@ and those with customers, of which each word has a short list, are weighed in fu
 
 from ..toolbox.jit import borrowing_kernel, chosen_by_type
 from ..toolbox.lists import entry_at
-from ..toolbox.random import categorical
+from ..toolbox.random import categorical_or
 from ..toolbox.sides import (
     dense_step,
     join_document,
@@ -179,7 +179,8 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
     n_topics, own = topics.n_topics[0], topics.scratch
     prior, rest = documents.prior[g], documents.rest[g]
     weigh_all(prior, rest, restaurants, dishes, scheme, scratch, own, group, cell, n_topics)
-    new = categorical(rng, own.weights, 2 * n_topics + 1)
+    # Where all weights underflow the token opens a table of its topic: none may be added.
+    new = categorical_or(rng, own.weights, 2 * n_topics + 1, n_topics + max(0, old))
     opens_table = new >= n_topics
     if opens_table:
         new -= n_topics

@@ -19,7 +19,7 @@ import numpy as np
 
 from .jit import borrowing_kernel, kernel
 from .lists import entry_at, find_entry, move_in_list, weigh_others
-from .random import categorical
+from .random import categorical_or
 from .sides import (
     Tokens,
     check_positive,
@@ -163,7 +163,7 @@ def _dense_step(rng, tokens, documents, topics, scratch, d, i):
         k = topics.listed_topic[j]
         weights[k] += coefficient[k] * topics.listed_count[j]
     weights[n_topics] = documents.rest[g] / n_words
-    new = categorical(rng, weights, n_topics + 1)
+    new = categorical_or(rng, weights, n_topics + 1, max(0, old))  # none may be added where all underflow
     if new == n_topics:
         topics.n_topics[0] += 1
         open_topic(rng, documents, new, g)

@@ -21,7 +21,13 @@ MOST_STEPS = 10_000
 
 @kernel
 def categorical(rng, weights, n):
-    """Index of one of the first `n` unnormalised, non-negative `weights`."""
+    """Index of one of the first `n` unnormalised, non-negative `weights`; the last where all are zero."""
+    return categorical_or(rng, weights, n, n - 1)
+
+
+@kernel
+def categorical_or(rng, weights, n, otherwise):
+    """Index of one of the first `n` unnormalised, non-negative `weights`; `otherwise` where all are zero."""
     total = 0.0
     for j in range(n):
         total += weights[j]
@@ -34,7 +40,7 @@ def categorical(rng, weights, n):
     for j in range(n - 1, -1, -1):
         if weights[j] > 0.0:
             return j
-    return n - 1
+    return otherwise
 
 
 @kernel

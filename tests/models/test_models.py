@@ -218,6 +218,19 @@ def test_samplers_hold_where_hyperparameters_come_down_to_nothing(which):
     assert np.isfinite(model.log_joint(latents, MICRO))
 
 
+@as_plain_python
+@pytest.mark.parametrize("topics", ["dirichlet", "pitman-yor", "belief-network"])
+def test_a_fixed_number_of_topics_stays_where_all_weights_underflow(topics):
+    words = Corpus(range(4), range(5), n_words=4)
+    model, rng = get("lda", topics=topics, n_topics=2, alpha=1e-300, eta=1e-300), np.random.default_rng(0)
+    kernel = model.kernel("dense")
+    state = kernel.load(model.initial_latents(words, rng), words, model)
+    for _ in range(20):
+        state = kernel.step(rng, state)
+        kernel.check(state)
+    assert set(kernel.snapshot(state)["z"]) <= {0, 1}
+
+
 @every_model
 def test_bad_hyperparameters_are_named(which):
     name = next(iter(make(which).hyperparameters()))
