@@ -55,7 +55,7 @@ def write_posteriordb(
     name : str
         Of the data: letters, digits and ``_``.
     truncation : int, optional
-        Topics of the Stan program where their number is not fixed; that of the fit unless given.
+        Topics of the Stan program where their number is not fixed and the fit has no truncation of its own.
     added_by : str
 
     Returns
@@ -66,15 +66,14 @@ def write_posteriordb(
     Raises
     ------
     ValueError
-        The model has no Stan program, a truncation is missing, a draw is not finite, or the name is none.
+        The model has no Stan program, a truncation is missing or contradicts the fit, a draw is not finite,
+        the name is none, or other data have it.
     """
     if not re.fullmatch(r"\w+", name, re.ASCII):
         raise ValueError(f"name: expected letters, digits and _, found {name!r}")
     model, corpus = model_of(fit), corpus_of(fit)
     reference = model.require_reference()
-    truncation = truncation or int(fit.attrs.get("truncation") or 0)
-    if reference.needs_truncation and not truncation:
-        raise ValueError(f"{model.label}: expected a truncation, the most topics of the Stan program")
+    truncation = _truncation(fit, model, truncation)
     draws = dict(elements(fit))
     for quantity, values in draws.items():
         if not np.isfinite(values).all():
@@ -98,6 +97,7 @@ def write_posteriordb(
         "versions": {"bnpzoo": __version__} | {package: version(package) for package in PACKAGES},
     }
     entry = _Entry(Path(folder))
+    entry.check_not_other(f"data/data/{name}.json", _plain(data))
     entry.zipped(f"data/data/{name}.json", _plain(data))
     entry.json(
         f"data/info/{name}.info.json",
@@ -127,6 +127,20 @@ def write_posteriordb(
     return [check for check, passed in checks.items() if not passed]
 
 
+def _truncation(fit: xr.DataTree, model: Model, asked: int | None) -> int:
+    """Topics of the Stan program, 0 where the model fixes them."""
+    own = int(fit.attrs.get("truncation") or 0)
+    if not model.require_reference().needs_truncation:
+        if asked:
+            raise ValueError(f"truncation: {model.label} has none, as its number of topics is fixed")
+        return 0
+    if asked and own and asked != own:
+        raise ValueError(f"truncation: expected {own}, that of the fit, found {asked}")
+    if not (asked or own):
+        raise ValueError(f"{model.label}: expected a truncation, the most topics of the Stan program")
+    return asked or own
+
+
 class _Entry:
     """Files of an entry, each of which is there as a whole or not at all."""
 
@@ -139,6 +153,15 @@ class _Entry:
         with replace_on_success(target) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
+    def check_not_other(self, path: str, value: Any) -> None:
+        """Raise ValueError where a zipped file is there already with another value."""
+        target = self.folder / f"{path}.zip"
+        if target.exists() and _unzipped(target) != value:
+            raise ValueError(
+                f"{target}: data of another fit have this name; the data hold the model's settings beside the "
+                "corpus, so expected another name (--name)"
+            )
+
     def json(self, path: str, value: Any) -> None:
         self.text(path, json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
@@ -150,6 +173,15 @@ class _Entry:
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
             archive.writestr(Path(path).name, json.dumps(value, allow_nan=False))
+
+
+def _unzipped(path: Path) -> Any:
+    """Value in a zipped JSON file; None if it is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return json.loads(archive.read(archive.namelist()[0]))
+    except (zipfile.BadZipFile, IndexError, ValueError):
+        return None
 
 
 def _diagnostics(draws: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -171,8 +203,10 @@ def _tail_ess(x: np.ndarray) -> float:
 
 
 def _lag_1(x: np.ndarray) -> float:
-    """Autocorrelation of subsequent draws, the mean over chains that move."""
-    moving = x[np.ptp(x, axis=1) > 0.0]
+    """Autocorrelation of subsequent draws, the mean over chains that move; NaN where none does."""
+    moving = x[[moves(chain) for chain in x]]
+    if not len(moving):
+        return float("nan")
     apart = moving - moving.mean(axis=1, keepdims=True)
     return float(np.mean((apart[:, 1:] * apart[:, :-1]).sum(axis=1) / (apart**2).sum(axis=1)))
 

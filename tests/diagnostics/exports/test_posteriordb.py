@@ -111,3 +111,29 @@ def test_what_cannot_be_exported_is_told_in_a_line(fit, tmp_path):
         write_posteriordb(hdp, tmp_path, "micro")
     write_posteriordb(hdp, tmp_path, "micro", truncation=5)
     assert read(tmp_path / "data/data/micro.json.zip")["K"] == 5
+
+
+def test_data_of_another_fit_are_not_written_over(fit, tmp_path):
+    write_posteriordb(fit, tmp_path, "micro")
+    before = (tmp_path / "data/data/micro.json.zip").read_bytes()
+    other = sample(get("lda", n_topics=2, alpha=3.0), CORPUS, chains=1, tune=1, draws=4)
+    with pytest.raises(ValueError, match=r"micro\.json\.zip: data of another fit have this name"):
+        write_posteriordb(other, tmp_path, "micro")
+    assert (tmp_path / "data/data/micro.json.zip").read_bytes() == before
+    write_posteriordb(fit, tmp_path, "micro")
+
+
+def test_a_truncation_is_that_of_the_fit(fit, tmp_path):
+    with pytest.raises(ValueError, match="truncation: lda has none"):
+        write_posteriordb(fit, tmp_path, "micro", truncation=5)
+    hdp = sample(get("hdp"), CORPUS, chains=1, tune=1, draws=4)
+    hdp.attrs["truncation"] = 4
+    with pytest.raises(ValueError, match="truncation: expected 4, that of the fit, found 9"):
+        write_posteriordb(hdp, tmp_path, "micro", truncation=9)
+
+
+def test_chains_that_do_not_move_have_no_autocorrelation(fit, tmp_path):
+    still = fit.copy(deep=True)
+    still["posterior"]["alpha"][:] = np.arange(still["posterior"].sizes["chain"])[:, None] + 1.0
+    failed = write_posteriordb(still, tmp_path, "micro")
+    assert "abs_mean_lag1_ac_below_0_05" in failed
