@@ -109,7 +109,8 @@ def evaluate(
     )
     if stacked is not None:
         print_table(
-            f"Chains by {stacked.mixture.method}, with the weights that predict best together (stacking)",
+            f"Chains by {stacked.mixture.method}, with the weights that predict these documents best "
+            "together (stacking; the last row is a little too good)",
             ["chain", "weight", "perplexity", "standard error"],
             [[f"{c['chain']}", c["weight"], c["perplexity"], c["standard_error"]] for c in _chains(stacked)],
         )

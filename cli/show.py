@@ -88,10 +88,11 @@ def _records_of(model: "Model", topics: str | None) -> "list[Record]":
 def _verdicts(told: dict[str, Any]) -> list[str]:
     """One line a sampler."""
     lines = []
-    for variant in told["variants"]:
+    for variant, kernel in told["variants"].items():
         own = [r for r in told["verdicts"] if r["variant"] == variant]
         of_rungs = [f"{r['rung']} {r['status']} ({r['budget']}, {r['date'][:10]})" for r in own]
-        lines.append(f"{variant}: {', '.join(of_rungs) or 'none that is current'}")
+        none = "none that is current" if kernel["exact"] else "not judged: it does not claim to be exact"
+        lines.append(f"{variant}: {', '.join(of_rungs) or none}")
     return lines
 
 

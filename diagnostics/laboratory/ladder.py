@@ -62,8 +62,8 @@ BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "long": {"reference": {"draws": 12_000}},
 }
-"""Settings of each rung: seconds for ``ci``; minutes for ``full``, the first with references; ``long`` is for
-references on which NUTS mixes slowly, or takes long to adapt."""
+"""Settings of each rung: seconds for ``ci``, minutes for its SBC; minutes, up to an hour, for ``full``, the
+first with references; ``long`` is for references on which NUTS mixes slowly, or takes long to adapt."""
 
 
 def neighbours(n_words: int, n_groups: int) -> Associations:

@@ -268,5 +268,6 @@ def test_a_card_tells_of_verdicts_that_are_current(run, tmp_path, monkeypatch):
     shown = run("show", "lda").stdout
     assert "dense: joint passed (ci, 2026-11-21)\n" in shown
     assert "sparse: none that is current" in shown
+    assert "as_if_last: not judged: it does not claim to be exact" in run("show", "was").stdout
     (verdict,) = json.loads(run("show", "lda", "--json").stdout)["verdicts"]
     assert (verdict["variant"], verdict["rung"], verdict["status"]) == ("dense", "joint", "passed")
