@@ -75,7 +75,7 @@ class Icd(SentencesFamily):
             "S. Williamson, C. Wang, K. A. Heller and D. M. Blei. The IBP compound Dirichlet process and its "
             "application to focused topic modeling. International Conference on Machine Learning, "
             "pages 1151-1158, 2010. As a baseline in M. Das and C. Bhattacharyya. Weight-agnostic "
-            "hierarchical stick-breaking process. IEEE."
+            "hierarchical stick-breaking process. IEEE, pages 342-349, 2018."
         ),
         source="Williamson, Wang, Heller & Blei (2010)",
         bibtex_key="williamson2010ibp",

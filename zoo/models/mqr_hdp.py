@@ -64,7 +64,7 @@ class MqrHdp(UrnFamily):
             "P. Müller, F. Quintana and G. Rosner. A method for combining inference across related "
             "nonparametric Bayesian models. Journal of the Royal Statistical Society: Series B, "
             "66(3):735-749, 2004. As in M. Das and C. Bhattacharyya. Weight-agnostic hierarchical "
-            "stick-breaking process. IEEE."
+            "stick-breaking process. IEEE, pages 342-349, 2018."
         ),
         source="Müller, Quintana & Rosner (2004)",
         bibtex_key="muller2004method",

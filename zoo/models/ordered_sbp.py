@@ -47,9 +47,12 @@ class OrderedSbp(SticksFamily):
         id="ordered_sbp",
         title="Ordered stick-breaking process",
         summary="Topic vectors of a document, as many as it needs; words come upon them in order.",
-        citation=("M. Das and C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. IEEE."),
-        source="Das & Bhattacharyya",
-        bibtex_key="das_weight_agnostic",
+        citation=(
+            "M. Das and C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. IEEE, pages "
+            "342-349, 2018."
+        ),
+        source="Das & Bhattacharyya (2018)",
+        bibtex_key="das2018weight",
         equations=(
             Equation(
                 "Equation 9",

@@ -58,7 +58,7 @@ class Sbp(SentencesFamily):
             "M. Das, S. Bhattacharya, C. Bhattacharyya and K. Gopinath. Subtle topic models and discovering "
             "subtly manifested software concerns automatically. International Conference on Machine "
             "Learning, 2013. As a baseline in M. Das and C. Bhattacharyya. Weight-agnostic hierarchical "
-            "stick-breaking process. IEEE."
+            "stick-breaking process. IEEE, pages 342-349, 2018."
         ),
         source="Das, Bhattacharya, Bhattacharyya & Gopinath (2013)",
         bibtex_key="das2013subtle",

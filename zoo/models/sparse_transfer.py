@@ -84,7 +84,11 @@ class SparseTransfer(TwoSidedModel):
         source="Faisal, Gillberg, Leen & Peltonen (2013)",
         bibtex_key="faisal2013transfer",
         equations=(
-            Equation("Section 3, 1a", r"\gamma_k \sim \mathrm{Gamma}(a_1, a_2)", "strength of a topic"),
+            Equation(
+                "Section 3, 1a",
+                r"\gamma_k \sim \mathrm{Gamma}(a_1, a_2)",
+                "strength of a topic; a_2 is a scale",
+            ),
             Equation("eqs. 2-3", r"b_{ck} \sim \mathrm{IBP}(\alpha)", "topics that a task takes"),
             Equation("Section 3, 2c", r"\psi_{ck} \sim \mathrm{Bernoulli}(\epsilon)", "and keeps"),
             Equation("Section 3, 2a", r"\phi_{ck} \sim \mathrm{Gamma}(\gamma_k, 1)", "weight of a topic"),

@@ -59,7 +59,8 @@ class TjbHdp(UrnFamily):
         citation=(
             "Y. W. Teh, M. I. Jordan, M. J. Beal and D. M. Blei. Hierarchical Dirichlet processes. Journal "
             "of the American Statistical Association, 101(476):1566-1581, 2006. As a baseline in M. Das and "
-            "C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. IEEE."
+            "C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. IEEE, pages "
+            "342-349, 2018."
         ),
         source="Teh, Jordan, Beal & Blei (2006)",
         bibtex_key="teh2006hierarchical",

@@ -61,9 +61,12 @@ class Was(SticksFamily, SentencesFamily):
         id="was",
         title="Weight-agnostic hierarchical stick-breaking process",
         summary="Topics of sentences: a topic may be prominent in a few and absent from all others.",
-        citation=("M. Das and C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. IEEE."),
-        source="Das & Bhattacharyya",
-        bibtex_key="das_weight_agnostic",
+        citation=(
+            "M. Das and C. Bhattacharyya. Weight-agnostic hierarchical stick-breaking process. IEEE, pages "
+            "342-349, 2018."
+        ),
+        source="Das & Bhattacharyya (2018)",
+        bibtex_key="das2018weight",
         equations=(
             Equation(
                 "Equation 9",
@@ -98,7 +101,8 @@ class Was(SticksFamily, SentencesFamily):
             "exchangeable, and tokens that come later say something of it too: the default sampler weighs "
             "them. Variant `past_only` is the paper's; `as_if_last` takes each token for the last one.",
             "Equation 10: the atoms that a group lacks are those of the others without its own.",
-            "Equation 11: epsilon may be 0, where a group lacks no dish.",
+            "Theorem 1 and Equation 11: the paper's epsilon, here K / (K + zeta), may be 0, where a group "
+            "lacks no dish.",
             "Section III-C says that weights of tables depend on the atoms passed over, other than in the "
             "HDP. At the paper's a = b = 1 they are a Chinese restaurant's, and do not.",
             "Theorem 2: weights are independent at fixed numbers of tables; those of a dish that two "
