@@ -29,7 +29,16 @@ type Quantities = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Equation:
-    """An equation of a paper, as the package implements it."""
+    """An equation of a paper, as the package implements it.
+
+    Attributes
+    ----------
+    where : str
+        Its number or section in the source.
+    latex : str
+    meaning : str
+        What it defines, in a few words.
+    """
 
     where: str
     latex: str

@@ -191,6 +191,8 @@ class TopicSide(HasSettings, ABC):
             As the draw numbers topics.
         topics : int (K,)
             Those whose hyperparameters are kept, in this order.
+        corpus : Corpus
+        rng : numpy.random.Generator
         """
         return self.selected({name: np.asarray(draw[name]) for name in self.hyperparameters()}, topics)
 

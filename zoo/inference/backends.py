@@ -129,8 +129,14 @@ def checked_backend(
 
     Parameters
     ----------
+    model : Model
+    corpus : Corpus
+    name : str
+        Of the back end.
     given : mapping
         Arguments of `sample` that some back ends take; None for those that are not given.
+    chains, draws, resume
+        As for `sample`.
 
     Raises
     ------

@@ -54,10 +54,12 @@ def grow(
         and the last one is not the whole.
     sweeps : int
         The work in all: as many tokens as so many sweeps of the whole have, the same number in each part.
-    variant, chains, seed, start, workers, cluster, progress, resume
+    variant, chains, seed, start, workers, cluster, progress
         As for `sample`; `start` is that of the first part.
     checkpoint : path, optional
         Folder in which the chains of each part are saved, in a folder of their own.
+    resume : bool
+        As for `sample`.
 
     Returns
     -------

@@ -52,6 +52,8 @@ def starting_points(
     ----------
     start : Start or sequence of Start, optional
         A text may name several, with commas between them; those of the model unless given.
+    model : Model
+    corpus : Corpus
 
     Raises
     ------

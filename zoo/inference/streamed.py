@@ -128,11 +128,13 @@ def stream(
     ----------
     path : path
         The folder. It has another name until it is whole.
-    model, corpus, variant, chains, tune, draws, thin, seed, start, keep, workers, progress, resume
+    model, corpus, variant, chains, tune, draws, thin, seed, start, keep, workers, progress
         As for `sample`.
     checkpoint : path, optional
         Folder that chains are saved to every half minute, at the end and on Ctrl-C; draws are there as well
         until the run ends. What was drawn after the last checkpoint of a killed run is drawn again.
+    resume : bool
+        As for `sample`.
     notes : mapping of str to str or int, optional
         Further attributes of the root.
     cluster : str or distributed.Client, optional
