@@ -258,7 +258,7 @@ class Iteration(ABC):
 
     @abstractmethod
     def advance(self) -> float:
-        """Update all parts of the law once; return the lower bound on the evidence."""
+        """Update all parts of the law once; return the objective, the density of any points in it."""
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Latents:

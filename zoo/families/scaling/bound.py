@@ -2,8 +2,12 @@
 
 All latent variables are independent: topics of tokens, pi gamma, u gamma, words of topics Dirichlet, the w of
 `hdsp` inverse gamma. Sticks, the log scales of `whdsp` and hyperparameters are points. So the bound is one on
-the log probability of the words, these points with them; as everywhere in the package, hyperparameters have
-their density as functions of their logarithms, so that a point at zero is none.
+the log density of the words and these points together, and not on the evidence of the model.
+
+Points have their density where nothing bounds them: sticks as functions of their logits and, as everywhere in
+the package, hyperparameters of their logarithms. There each density is bounded, and the bound with it. In V
+itself, as the paper has it, that of a stick is without limit towards 1 where gamma is below 1: there a stick
+would end, whatever the words are.
 
 References
 ----------
@@ -172,7 +176,7 @@ class MeanField(NamedTuple):
 
 
 def bound(q: MeanField, problem: Problem, maths: Maths = NUMPY) -> Any:
-    """Evidence lower bound of a law (Equations 45 and 46, corrected)."""
+    """Lower bound on the log density of words and points (Equations 45 and 46, corrected)."""
     xp, gammaln, row_of = maths.xp, maths.special.gammaln, problem.row_of
     log_pi, log_words = q.log_pi(maths), q.log_words(maths)
     mass = xp.sum(q.shape / q.rate, axis=1)
@@ -185,7 +189,7 @@ def bound(q: MeanField, problem: Problem, maths: Maths = NUMPY) -> Any:
     # where a topic has next to no weight.
     out += xp.sum((q.doc_topic + prior - q.shape) * log_pi)
     out += xp.sum(gammaln(q.shape) - gammaln(prior) + q.shape - q.shape * xp.log(q.rate))
-    out += xp.sum(xp.log(q.gamma) + (q.gamma - 1.0) * xp.log1p(-q.sticks))
+    out += xp.sum(xp.log(q.gamma) + xp.log(q.sticks) + q.gamma * xp.log1p(-q.sticks))
     out += q.scales.gain(problem.law, maths)
     out += xp.sum((q.eta - q.words) * log_words) + xp.sum(gammaln(q.words))
     out -= xp.sum(gammaln(xp.sum(q.words, axis=1)))

@@ -123,8 +123,12 @@ def _points(q: MeanField, problem: Problem, mass: np.ndarray) -> Points:
 
 def stick_slopes(q: MeanField, problem: Problem) -> np.ndarray:
     """Gradient of the bound in the sticks V (T - 1,): Equation 30, and 38, corrected."""
-    prior = q.alpha * q.root()
-    return slopes_given(_linear(q, problem) - problem.lengths.size * digamma(prior), q)
+    return _slopes_of_root(_linear(q, problem), q, problem) + 1.0 / q.sticks - q.gamma / (1.0 - q.sticks)
+
+
+def _slopes_of_root(linear: np.ndarray, q: MeanField, problem: Problem) -> np.ndarray:
+    """Gradient in the sticks of what the root alone adds, their own density apart."""
+    return slopes_given(linear - problem.lengths.size * digamma(q.alpha * q.root()), q)
 
 
 def _linear(q: MeanField, problem: Problem) -> np.ndarray:
@@ -142,7 +146,7 @@ def slopes_given(g: np.ndarray, q: MeanField) -> np.ndarray:
     """Gradient in the sticks, given that in alpha times the root, float (T,)."""
     pull = q.alpha * q.root() * g
     later = np.cumsum(pull[::-1])[::-1][1:]
-    return pull[:-1] / q.sticks - (later + q.gamma - 1.0) / (1.0 - q.sticks)
+    return pull[:-1] / q.sticks - later / (1.0 - q.sticks)
 
 
 def update_sticks(q: MeanField, problem: Problem) -> MeanField:
@@ -155,9 +159,9 @@ def update_sticks(q: MeanField, problem: Problem) -> MeanField:
         at = q._replace(sticks=expit(x))
         prior = q.alpha * at.root()
         value = prior @ linear - problem.lengths.size * np.sum(gammaln(prior))
-        value += (q.gamma - 1.0) * np.sum(np.log1p(-at.sticks))
-        slopes = slopes_given(linear - problem.lengths.size * digamma(prior), at)
-        return -value, -slopes * at.sticks * (1.0 - at.sticks)
+        value += np.sum(np.log(at.sticks) + q.gamma * np.log1p(-at.sticks))
+        slopes = _slopes_of_root(linear, at, problem) * at.sticks * (1.0 - at.sticks)
+        return -value, -(slopes + 1.0 - (1.0 + q.gamma) * at.sticks)
 
     ends = logit([LEAST_STICK, 1.0 - LEAST_STICK])
     start = np.clip(logit(q.sticks), *ends)

@@ -1,7 +1,8 @@
 """Updates of mean-field variational inference as the paper prints them: several lower the bound.
 
 Where an update is right as printed (Equations 26, 29, 31, 33 to 36) there is none here. The paper gives no
-length for its steepest ascent in the sticks; here no stick moves by more than `LARGEST_STEP` at once.
+length for its steepest ascent in the sticks; here no stick moves by more than `LARGEST_STEP` at once. Its
+sticks have their density in V, which sends them to 1 where gamma is below 1; see `bound`.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ def _climb(q: MeanField, problem: Problem, first: np.ndarray) -> MeanField:
     """Step along the printed gradient, where `first` is the first term in its braces (T,)."""
     prior = q.alpha * q.root()
     braces = first - np.sum(q.shape / q.rate, axis=0) + problem.lengths.size * digamma(prior)
-    slopes = slopes_given(-braces, q)
+    slopes = slopes_given(-braces, q) - (q.gamma - 1.0) / (1.0 - q.sticks)
     step = LARGEST_STEP * slopes / np.abs(slopes).max(initial=1e-300)
     return q._replace(sticks=np.clip(q.sticks + step, LEAST_STICK, 1.0 - LEAST_STICK))
 

@@ -80,7 +80,7 @@ class Inference(Iteration):
         self.problem, self.corpus, self.q, self.updates, self.law = problem, corpus, q, updates, law
 
     def advance(self) -> float:
-        """Update all parts once; return the bound."""
+        """Update all parts once; return the bound, points with it."""
         for update in self.updates.values():
             self.q = update(self.q, self.problem)
         return float(bound(self.q, self.problem))

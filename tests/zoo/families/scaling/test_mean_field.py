@@ -33,16 +33,22 @@ def corpus_with(covariates, names, n=30):
     )
 
 
-CORPORA = {
-    "hdsp": corpus_with(
-        lambda kind, rng: {"kind": kind, "other": rng.integers(2, size=kind.size)},
-        {"kind": ["a", "b", "c"], "other": ["x", "y"]},
-    ),
-    "whdsp": corpus_with(
+def corpus_of(name, n=30):
+    """Corpus whose covariates are what a model takes."""
+    if name == "hdsp":
+        return corpus_with(
+            lambda kind, rng: {"kind": kind, "other": rng.integers(2, size=kind.size)},
+            {"kind": ["a", "b", "c"], "other": ["x", "y"]},
+            n,
+        )
+    return corpus_with(
         lambda kind, rng: {"kind": kind, "rating": kind + rng.normal(size=kind.size)},
         {"kind": ["a", "b", "c"]},
-    ),
-}
+        n,
+    )
+
+
+CORPORA = {name: corpus_of(name) for name in ("hdsp", "whdsp")}
 NAMES = tuple(CORPORA)
 JAX = Maths(jnp, jax_special)
 
@@ -210,7 +216,7 @@ def test_a_rate_that_equation_37_makes_negative_is_named():
 
 
 def test_the_bound_is_below_the_evidence():
-    """Of one document of two words the same; sticks are points, so that these are given for the evidence."""
+    """Of one document of two words the same; of sticks, which are points, it has the density."""
     corpus = Corpus([0, 0], [0, 2], n_words=2)
     model = get("hdsp", n_topics=2, labels="none", gamma=1.0, alpha=1.5, eta=0.5)
     run = model.require_variational().begin(corpus, 0, np.random.default_rng(0), "mean-field")
@@ -219,8 +225,32 @@ def test_the_bound_is_below_the_evidence():
     p = run.q.root()
     together = np.sum(p * (1.5 * p + 1.0)) / 2.5  # that both tokens have one topic: of a Dirichlet law
     same, other = 0.5 * 1.5 / 2.0, 0.25  # p(both words | one topic), p(both words | two topics)
-    evidence = np.log(together * same + (1.0 - together) * other)  # the density of V is 1 where gamma is
-    assert evidence - 0.5 < bound(run.q, run.problem) < evidence
+    given = np.log(together * same + (1.0 - together) * other)
+    evidence = given + np.log(p[0] * p[1])  # the density of V is 1 where gamma is
+    assert evidence - 1.0 < bound(run.q, run.problem) < evidence
+
+
+@pytest.mark.parametrize("hyper", [{}, {"gamma": 0.1}])
+def test_sticks_end_where_the_objective_is_highest_and_not_at_an_end_of_their_range(name, hyper):
+    """Where gamma is below 1, a density in V would send them to 1; a few documents would not hold them."""
+    corpus, model = corpus_of(name, 4), get(name, n_topics=N_TOPICS, **hyper)
+    run = model.require_variational().begin(corpus, 0, np.random.default_rng(0), "mean-field")
+    for _ in range(400):
+        run.advance()
+    sticks = run.q.sticks
+    assert np.all((sticks > 1e-6) & (sticks < 1.0 - 1e-6))
+    slopes_in_logits = stick_slopes(run.q, run.problem) * sticks * (1.0 - sticks)
+    assert np.abs(slopes_in_logits).max() < 1e-3
+
+
+def test_the_objective_is_below_what_any_model_of_topics_gives_the_words():
+    """Points have densities below 1 each, as these are."""
+    corpus = Corpus([0, 0, 1, 2, 2, 1], [0, 3, 6], n_words=3)
+    model = get("hdsp", n_topics=3, labels="none")
+    most = 2.0 * (2.0 * np.log(2.0 / 3.0) + np.log(1.0 / 3.0))
+    for seed in range(2):
+        run = model.require_variational().begin(corpus, 0, np.random.default_rng(seed), "mean-field")
+        assert max(run.advance() for _ in range(200)) < most
 
 
 def test_draws_have_the_means_of_the_law(name):
