@@ -52,3 +52,11 @@ def _say_labels(model: "Model", corpus: "Corpus") -> None:
         say(f"  labels: {', '.join(seen)}{how}", console=err)
     else:
         say(f"No label was found, so that all documents are alike to the model{how}.", "yellow", err)
+
+
+def say_of_idle_threads(model: "Model", variant: str | None, threads: int | None) -> None:
+    """Say that `--threads` has no effect, unless the chosen kernel is one that has parts in threads."""
+    if threads is None or threads == 1 or variant == "parallel":
+        return
+    which = "only --variant parallel" if "parallel" in model.kernels else f"no sampler of {model.label}"
+    say(f"--threads has no effect: {which} has threads within a sweep.", "yellow", err)

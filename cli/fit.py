@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .announce import announce
+from .announce import announce, say_of_idle_threads
 from .compare import N_WORST
 from .console import VERDICTS, err, fail, print_json, print_table, say, with_error
 from .evaluate import record
@@ -182,6 +182,7 @@ def fit(
         fixed = backend == "kernel" and until is None and within is None
         streamed = _checked_folder(out_file, fixed, expected_size(corpus, chains, draws, keep))
     announce(model, corpus)
+    say_of_idle_threads(model, variant if backend == "kernel" else None, threads)
     _say_what_is_known(fits_to_start_from(start), corpus)
     # new documents are to be split as these were
     notes: dict[str, Any] = {"text_options": json.dumps(asdict(options))} if is_text(corpus_file) else {}
@@ -222,6 +223,7 @@ def fit(
             print_json({"model": model.card.id, "fit": out_file})
         return
     _say_if_stopped(tree, how_on)
+    _say_if_not_converged(tree)
     comparison = compare(labelled([tree]))
     held_out = None if test is None else _score(tree, test, seed)
     if as_json:
@@ -262,6 +264,19 @@ def _say_if_stopped(tree: "DataTree", how_on: str) -> None:
         when = "Interrupted" if tree.attrs["interrupted"] else "Time was up"
         without = f"; left out, since they had fewer: chains {left_out}" if left_out else ""
         say(f"{when} after {tree['posterior'].sizes['draw']} draws a chain{without}{how_on}", "yellow", err)
+
+
+def _say_if_not_converged(tree: "DataTree") -> None:
+    """Say which starts of variational inference had not converged where they ended."""
+    stats = tree["sample_stats"].dataset
+    if "converged" not in stats:  # of another back end
+        return
+    converged, iterations = (stats[name].to_numpy()[:, 0] for name in ("converged", "iterations"))
+    chains = (~converged).nonzero()[0]
+    if chains.size:
+        after = ", ".join(f"{chain} (after {iterations[chain]} iterations)" for chain in chains)
+        more = "; a larger --tune lets them go on" if iterations.max() >= tree.attrs["tune"] else ""
+        say(f"Drawn from where they were, not converged: chains {after}{more}", "yellow", err)
 
 
 def _score(tree: "DataTree", test: "Corpus", seed: int) -> "HeldOut | None":
@@ -358,7 +373,7 @@ def _print_summary(
     )
     if "bound" in tree["sample_stats"]:
         bounds = ", ".join(f"{value:,.1f}" for value in tree["sample_stats"]["bound"].to_numpy()[:, 0])
-        say(f"An approximation. Bounds on the log evidence, where each start led: {bounds}", "yellow")
+        say(f"An approximation. Its objective, points included, where each start led: {bounds}", "yellow")
     if tree["latents"].dataset.sizes.get("kept", 0):
         more = f"bnpzoo topics {out_file} --topics" if out_file is not None else ""
         print_topics("Topics", match_topics(tree), N_TOP_WORDS, N_TOP_TOPICS, more=more)

@@ -1,7 +1,8 @@
-"""Whole numbers that functions are given."""
+"""Numbers and paths that functions are given."""
 
 import math
-from numbers import Integral
+from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 MOST_SEED = 2**63 - 1
@@ -40,3 +41,21 @@ def checked_seed(seed: Any) -> int:
 def checked_workers(workers: Any) -> int | None:
     """Return how many threads there may be, or None for as many as there are cores."""
     return None if workers is None else whole_number("workers", workers, 1)
+
+
+def number_above(name: str, value: Any, least: float) -> float:
+    """Return a finite number above `least` as Python has it; ValueError where it is none."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not least < number < math.inf:
+        raise ValueError(f"{name}: expected a number above {least:g}, found {value!r}")
+    return number
+
+
+def checked_folder(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` can be the name of a folder, or is None."""
+    if value is None:
+        return
+    if not isinstance(value, str | PathLike):
+        raise ValueError(f"{name}: expected the name of a folder, found {value!r}")
+    if not str(value):
+        raise ValueError(f"{name}: expected the name of a folder, found an empty one")

@@ -158,8 +158,8 @@ class _Entry:
         target = self.folder / f"{path}.zip"
         if target.exists() and _unzipped(target) != value:
             raise ValueError(
-                f"{target}: data of another fit have this name; the data hold the model's settings beside the "
-                "corpus, so expected another name (--name)"
+                f"{target}: data of another fit have this name; expected another (--name), as the data hold "
+                "the model's settings beside the corpus"
             )
 
     def json(self, path: str, value: Any) -> None:

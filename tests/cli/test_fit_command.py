@@ -307,3 +307,27 @@ def test_a_fit_is_not_written_over_files_of_another_kind(run, corpus_file, tmp_p
     assert result.exit_code == 2
     assert "expected a name that ends in .nc or .zarr" in result.stderr.replace("\n", " ")
     assert (tmp_path / name).read_text() == "text\n"
+
+
+@as_plain_python
+@pytest.mark.parametrize(
+    ("which", "told"), [("lda", "only --variant parallel has threads"), ("cclda", "no sampler of cclda has")]
+)
+def test_threads_that_do_nothing_are_told(run, corpus_file, tmp_path, which, told):
+    result = run("fit", which, corpus_file, *FAST, "--threads", 2, "--out", tmp_path / "fit.nc")
+    assert f"--threads has no effect: {told}" in " ".join(result.output.split())
+
+
+@as_plain_python
+def test_starts_of_variational_inference_that_have_not_converged_are_named(run, corpus_file):
+    command = ("fit", "hdsp", corpus_file, "--set", "labels=none", "--set", "n_topics=2", "--backend", "vi")
+    fast = ("--chains", 2, "--draws", 5, "--keep", 0, "--tune")
+    few = run(*command, *fast, 2)
+    assert few.exit_code == 0, few.output
+    told = "not converged: chains 0 (after 2 iterations), 1 (after 2 iterations); a larger --tune"
+    assert told in " ".join(few.stderr.split())
+    assert "An approximation. Its objective, points included" in few.stdout
+    assert "not converged" not in run(*command, *fast, 2000).stderr
+    none = run(*command, *fast, 0)
+    assert none.exit_code == 2
+    assert none.stderr.splitlines()[-1] == "error: tune: backend 'vi' needs at least one iteration, found 0"

@@ -116,7 +116,10 @@ def checked_texts(texts: Iterable[Any]) -> list[Any]:
     """List of texts or of lists of tokens; CorpusError for the first that is not as it should be."""
     if isinstance(texts, str):
         raise CorpusError("texts: expected a sequence of documents, found one text")
-    texts = list(texts)
+    if not isinstance(texts, Iterable):
+        raise CorpusError(f"expected counts, or a sequence of texts, found {texts!r}")
+    if not (texts := list(texts)):
+        raise CorpusError("texts: expected one document or more, found none")
     is_split = bool(texts) and isinstance(texts[0], list | tuple)
     for i, text in enumerate(texts):
         if is_split and not (isinstance(text, list | tuple) and all(isinstance(t, str) for t in text)):

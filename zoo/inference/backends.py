@@ -1,11 +1,11 @@
 """The back ends behind `sample`, and which arguments each of them takes."""
 
-import os
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..arguments import whole_number
+from ..arguments import checked_folder, whole_number
 from ..contract import Model, Variational
 from ..corpus import Corpus, CorpusError
 from ..corpus.counts import MOST_TOKENS
@@ -68,13 +68,13 @@ def check_variant(approximation: Variational, model: Model, variant: str | None)
 def _check_truncation(
     backend: str, model: Model, truncation: int | None, needs_truncation: bool, most: int | None = None
 ) -> None:
-    expected = "at least 2" if most is None else f"2 to {most}"
     if truncation is None and needs_truncation:
+        expected = "at least 2" if most is None else f"2 to {most}"
         raise ValueError(f"truncation: {model.card.id} under backend {backend!r} needs one, {expected}")
     if truncation is not None and not needs_truncation:
         raise ValueError(f"truncation: {model.card.id} cuts nothing off; expected none, found {truncation}")
-    if truncation is not None and truncation < 2:
-        raise ValueError(f"truncation: expected {expected}, found {truncation}")
+    if truncation is not None:
+        whole_number("truncation", truncation, 2, most or math.inf)
 
 
 def _load_nuts() -> Run:
@@ -171,9 +171,8 @@ def _check_arguments(
         raise CorpusError("expected a corpus with at least one token, found none")
     if corpus.n_tokens > MOST_TOKENS:  # kernels number them by 32 bits
         raise CorpusError(f"expected a corpus of at most {MOST_TOKENS:,} tokens, found {corpus.n_tokens:,}")
-    if checkpoint is not None and not os.fspath(checkpoint):
-        raise ValueError("checkpoint: expected the name of a folder, found an empty one")
+    checked_folder("checkpoint", checkpoint)
     if resume and checkpoint is None:
         raise ValueError("resume: expected a checkpoint to go on from")
-    check_memory(model, corpus, engine.name, given.get("variant"), given.get("truncation"))
     engine.check(model, given)
+    check_memory(model, corpus, engine.name, given.get("variant"), given.get("truncation"))

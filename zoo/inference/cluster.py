@@ -88,6 +88,8 @@ def cluster_at(address: "str | Client") -> Iterator["Client"]:
     """
     dask_library()
     if not isinstance(address, str):
+        if not hasattr(address, "scheduler"):
+            raise ValueError(f"cluster: expected an address or a client of Dask, found {address!r}")
         _check_workers(address, str(address.scheduler and address.scheduler.address))
         yield address
         return

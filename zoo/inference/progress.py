@@ -28,7 +28,9 @@ def silent(chain: int, done: int, total: int, note: str = "") -> None:
 
 
 def displayed(progress: bool | Report, chains: int) -> AbstractContextManager[Report]:
-    """Show progress as `sample` is told to: on bars, by a callback or not at all."""
+    """Show progress as `sample` is told to: on bars, by a callback or not at all; ValueError for another."""
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise ValueError(f"progress: expected True, False or a function, found {progress!r}")
     return bars(chains) if progress is True else nullcontext(progress or silent)
 
 

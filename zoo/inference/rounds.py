@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from ..arguments import number_above
 from .chain import Chain
 from .convergence import RHAT_LIMIT, Worst, worst_of
 from .interrupt import Stop
@@ -30,9 +31,8 @@ class Target:
 
     def __post_init__(self):
         for name, least in (("until", 1.0), ("within", 0.0)):
-            value = getattr(self, name)
-            if value is not None and not least < value < math.inf:
-                raise ValueError(f"{name}: expected a number above {least:g}, found {value}")
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, number_above(name, value, least))
 
     @property
     def is_open(self) -> bool:

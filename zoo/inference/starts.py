@@ -4,7 +4,6 @@ Chains that start at one place can agree long before they are anywhere near the 
 topics is free, they start with few and with many by default, so that R-hat says something.
 """
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import xarray as xr
 
 from ..contract import Latents, Model
 from ..corpus import Corpus
+from .checkpoint import digest_of
 from .fits import SUFFIXES, load
 from .results import corpus_of, latents_of, model_of
 
@@ -63,7 +63,7 @@ def starting_points(
     chosen = model.default_starts if start is None else start
     if isinstance(chosen, str):
         chosen = names_of(chosen)
-    elif isinstance(chosen, (PathLike, xr.DataTree)):
+    elif not isinstance(chosen, Sequence):
         chosen = [chosen]
     if not chosen:
         raise ValueError(f"start: expected {EXPECTED}, found nothing")
@@ -79,6 +79,8 @@ def names_of(text: str) -> list[str]:
 def _starting_point(start: Start, model: Model, corpus: Corpus) -> StartingPoint:
     if isinstance(start, xr.DataTree):
         return _warm(start, "the fit", model, corpus)
+    if not isinstance(start, str | PathLike):
+        raise ValueError(f"start: expected {EXPECTED}, found {start!r}")
     text = os.fspath(start).strip()
     if text == "seated":
         return StartingPoint(text, lambda rng, chain: model.initial_latents(corpus, rng))
@@ -148,8 +150,13 @@ def _warm(tree: xr.DataTree, name: str, model: Model, corpus: Corpus) -> Startin
         fixed = {k: v for k, v in model.hyperparameters().items() if k not in model.sampled()}
         return found | {k: np.full(np.shape(found[k]), v, float) for k, v in fixed.items()}
 
-    digest = hashlib.sha256(b"".join(of[0]["z"].astype("<i8").tobytes() for of in chains)).hexdigest()
-    return StartingPoint(f"fit {digest[:12]}", latents)
+    used = {
+        f"{c}.{j}.{what}": value
+        for c, of in enumerate(chains)
+        for j, one in enumerate(of)
+        for what, value in one.items()
+    } | {"corpus": np.array([earlier.card.id, before.digest(), str(before.n_groups)])}
+    return StartingPoint(f"fit {digest_of(used)[:12]}", latents)
 
 
 def _tokens_found(old: Corpus, new: Corpus, name: str) -> np.ndarray:

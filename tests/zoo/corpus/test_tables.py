@@ -27,3 +27,8 @@ def test_a_column_of_texts_is_texts():
         Corpus.of(table)
     with pytest.raises(CorpusError, match="found a mapping; give its values"):
         Corpus.of({"first": "red house", "second": "green tree"})
+    for data in (None, 5):
+        with pytest.raises(CorpusError, match=f"expected counts, or a sequence of texts, found {data}"):
+            Corpus.of(data)
+    with pytest.raises(CorpusError, match="texts: expected one document or more, found none"):
+        Corpus.of([])
