@@ -171,7 +171,7 @@ class Comparison:
         trouble = (f"In {fit}, {it}." for fit, it in self.trouble.items())
         not_exact = (
             f"{fit} is an approximation: that its starts agree does not make it the posterior, and where "
-            "they differ no longer run helps."
+            "they differ once they have converged no longer run helps."
             for fit in self.approximations
         )
         return " ".join((self._outcome(), *trouble, *not_exact))

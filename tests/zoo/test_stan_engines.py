@@ -193,6 +193,50 @@ def test_a_signal_ends_the_chains_and_keeps_their_draws(fake_cmdstan, monkeypatc
 
 
 @pytest.mark.parametrize(
+    ("written", "thin", "used", "draws"),
+    [
+        ((30, 30, 11, 0), 1, [0, 1], 30),
+        ((30, 21, 20, 3), 1, [0, 1, 2], 20),
+        ((2, 30, 30, 29), 3, [1, 2, 3], 9),
+    ],
+)
+def test_of_chains_that_were_stopped_those_are_used_that_have_most_draws_together(
+    fake_cmdstan, micro, monkeypatch, written, thin, used, draws
+):
+    """Chains that have drawn so far, as far as it is a draw when so many are one."""
+    run = {"chains": 4, "tune": 5, "draws": 30 // thin, "thin": thin, "keep": 30}
+    whole = bnpzoo.sample(LDA, micro, "stan", **run)
+    _stop_after(written, monkeypatch)
+    part = bnpzoo.sample(LDA, micro, "stan", **run)
+    assert part.attrs["interrupted"] == 1
+    assert part.attrs["left_out"] == ",".join(str(chain) for chain in range(4) if chain not in used)
+    for group in ("posterior", "latents"):
+        for name, values in part[group].data_vars.items():
+            np.testing.assert_array_equal(values, whole[group][name].values[used, :draws])
+    assert part["sample_stats"]["diverging"].equals(
+        whole["sample_stats"]["diverging"][: len(used), :draws]  # the same in all chains
+    )
+    assert not {"interrupted", "left_out"} & {name for name, value in whole.attrs.items() if value}
+
+
+def test_chains_that_have_drawn_less_than_a_draw_are_none(fake_cmdstan, micro, monkeypatch):
+    _stop_after((2, 1), monkeypatch)
+    with pytest.raises(KeyboardInterrupt, match="before the first draw"):
+        bnpzoo.sample(LDA, micro, "stan", chains=2, tune=5, draws=5, thin=3)
+
+
+def _stop_after(written, monkeypatch):
+    """Let each chain have written so many draws, and no more."""
+    read, lengths = read_chain, iter(written)
+
+    def so_far(path, names):
+        n = next(lengths)
+        return {name: values[:n] for name, values in read(path, names).items()} if n else None
+
+    monkeypatch.setattr(stan, "read_chain", so_far)
+
+
+@pytest.mark.parametrize(
     ("text", "draws"),
     [("# a\n", None), ("lp__,x.1,x.2\n", None), ("lp__,x.1,x.2\n# b\n1,2,3\n1,4", [[2.0, 3.0]]),
      ("lp__,x.1,x.2\n0,nan,-inf\n0,0.1,2e-300\n", [[np.nan, -np.inf], [0.1, 2e-300]])],

@@ -55,6 +55,7 @@ def run(
     dict
         ``draws``: arrays (chains, draws, …) by the names of ``model.reference.parameters``;
         ``stats``: ``diverging``, ``n_steps`` and ``acceptance_rate``, each (chains, draws);
+        ``lengths``: draws of each chain, behind which there is nothing of use;
         ``seconds``: CPU seconds of the run, shared out among the chains; ``compile_seconds``: wall seconds
         before it;
         ``backend_version``.
@@ -93,6 +94,7 @@ def run(
     return {
         "draws": {name: found[name] for name in reference.parameters},
         "stats": {name: found[name] for name in STATISTICS.values()},
+        "lengths": [found["diverging"].shape[1]] * chains,
         "seconds": np.full(chains, cpu_seconds / chains),
         "compile_seconds": compile_seconds,
         "backend_version": f"numpyro {numpyro.__version__}, jax {jax.__version__}",

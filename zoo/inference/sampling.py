@@ -22,7 +22,7 @@ from .progress import Report, displayed
 from .record import Record
 from .remote import RemoteChain, made_by
 from .results import assemble
-from .rounds import Target, common_draws
+from .rounds import Target, common_draws, most_draws
 from .schedule import Schedule
 from .starts import Start, starting_points
 
@@ -73,7 +73,8 @@ def sample(
         Each has its own generator, spawned from `seed`.
     tune, draws, thin : int
         Sweeps (NUTS iterations) before the first draw; draws a chain; sweeps a draw. Of variational
-        inference, whose draws are independent, `tune` is how many iterations there are at most.
+        inference, whose draws are independent, `tune` is how many iterations there are at most, 1 or more;
+        the statistic ``converged`` tells which chains needed no more.
     seed : int
         The same seed and number of chains give the same draws to the last bit.
     start : str, path, DataTree or sequence of them, optional
@@ -121,8 +122,9 @@ def sample(
         Groups ``posterior`` (test quantities), ``sample_stats``, ``latents``, ``observed_data`` and
         ``constant_data``. After Ctrl-C or SIGTERM, which chains take note of between two sweeps, its
         attribute ``interrupted`` is 1, and it holds those chains that have most draws together, cut to the
-        shortest of them. Where chains are left out, also since time was up before they had a draw, the
-        attribute ``left_out`` has their numbers, with commas between them.
+        shortest of them; with `until` or `within`, all that have draws. Of variational inference it holds
+        those that had begun, drawn from where they were. Where chains are left out, also since time was up
+        before they had a draw, the attribute ``left_out`` has their numbers, with commas between them.
 
         The statistic ``seconds`` is the CPU time that led to each draw, tuning included. The attributes
         ``wall_seconds`` and ``compile_seconds`` are wall time, of the run without compiling and of that.
@@ -158,11 +160,10 @@ def sample(
     left_out: list[int] = []
     if engine.is_approximate:
         with held_signals() as stop, displayed(progress, chains) as report:
-            records, stats, variant, version = variational.run(
+            records, stats, variant, version, left_out, interrupted = variational.run(
                 model, corpus, probes, schedule, variant, chains, seed, truncation or 0, stop, report
             )
         of_run = {"variant": variant, "backend_version": version, "compile_seconds": 0.0}
-        interrupted = stop.asked
     elif engine.load_run is None:
         with (
             held_signals(),
@@ -179,10 +180,9 @@ def sample(
         interrupted = is_stopped if schedule.is_open else _is_short(records, chains, draws)
     else:
         with held_signals(), displayed(progress, chains) as report:
-            records, stats, of_run = _reference(
+            records, stats, left_out, of_run = _reference(
                 model, corpus, probes, schedule, engine.load_run(), chains, seed, truncation or 0, report
             )
-        records = [record for record in records if record.seconds]
         interrupted = _is_short(records, chains, draws)
     if not records or (interrupted and not partial):
         raise stopped(checkpoint, bool(records))
@@ -246,15 +246,17 @@ def _reference(
     seed: int,
     truncation: int,
     report: Report,
-) -> tuple[list[Record], dict[str, np.ndarray], dict[str, Any]]:
+) -> tuple[list[Record], dict[str, np.ndarray], list[int], dict[str, Any]]:
     """Run a reference program; draw topics given its parameters, so that all back ends share quantities.
 
-    A run that was stopped has fewer chains or draws.
+    Of a run that was stopped there are the chains that have most draws together, cut to the shortest.
 
     Returns
     -------
     records : list of Record
     stats : dict of array (chain, draw)
+    left_out : list of int
+        Numbers of chains.
     attributes : dict
         Of the root, that the program alone knows.
     """
@@ -263,13 +265,17 @@ def _reference(
             model, corpus, truncation, chains, schedule.tune, schedule.draws * schedule.thin, seed, report
         )
     except KeyboardInterrupt:  # before the first draw
-        return [], {}, {}
+        return [], {}, [], {}
     reference = model.require_reference()
     records = []
-    iterations = range(schedule.thin - 1, result["stats"]["diverging"].shape[1], schedule.thin)
-    schedule = replace(schedule, draws=max(1, len(iterations)))  # fewer where the run was stopped
-    for c, child in enumerate(np.random.SeedSequence([seed, 1]).spawn(len(result["seconds"]))):
-        rng = np.random.Generator(np.random.PCG64(child))
+    lengths = [length // schedule.thin for length in result["lengths"]]
+    used = most_draws(lengths)
+    shortest = min((lengths[c] for c in used), default=0)
+    iterations = range(schedule.thin - 1, shortest * schedule.thin, schedule.thin)
+    schedule = replace(schedule, draws=max(1, shortest))  # fewer where the run was stopped
+    children = np.random.SeedSequence([seed, 1]).spawn(chains)
+    for c in used:
+        rng = np.random.Generator(np.random.PCG64(children[c]))
         record = Record()
         for j in iterations:
             draw = {name: values[c, j] for name, values in result["draws"].items()}
@@ -277,8 +283,9 @@ def _reference(
             if schedule.keeps(len(record.seconds)):
                 record.kept.append((len(record.seconds), latents))
             record.quantities.append(model.quantities(latents, corpus, probes))
-            record.seconds.append(float(result["seconds"][c]) / len(iterations))
+            record.seconds.append(float(result["seconds"][c]) / lengths[c])
         records.append(record)
-    stats = {name: values[:, schedule.thin - 1 :: schedule.thin] for name, values in result["stats"].items()}
+    stats = {name: values[used][:, iterations] for name, values in result["stats"].items()}
     stats["reached_max_treedepth"] = stats["n_steps"] >= LARGEST_TREE
-    return records, stats, {name: result[name] for name in ("backend_version", "compile_seconds")}
+    left_out = sorted({*range(chains)} - {*used})
+    return records, stats, left_out, {name: result[name] for name in ("backend_version", "compile_seconds")}

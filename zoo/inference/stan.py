@@ -32,8 +32,7 @@ def run(
     """Draw from the reference posterior of `model` given `corpus`; see `nuts.run`, which this mirrors.
 
     The first run of a program compiles it, which takes a minute or so; later runs find it in the cache.
-    After Ctrl-C or SIGTERM there are the chains that have draws, cut to the shortest; where there are none,
-    KeyboardInterrupt goes on.
+    After Ctrl-C or SIGTERM there is what each chain has drawn; where none has, KeyboardInterrupt goes on.
 
     Raises
     ------
@@ -64,11 +63,9 @@ def run(
         commands = [engine.command(compiled, job, folder, chain) for chain in range(chains)]
         seconds = Chains(commands, progress, stop).run()
         found = [read_chain(draws_of(folder, chain), job.names) for chain in range(chains)]
-    kept = [(values, own) for values, own in zip(found, seconds, strict=True) if values is not None]
-    if not kept:
+    if not any(found):
         raise KeyboardInterrupt
-    length = min(len(values[STATISTICS[0]]) for values, _ in kept)
-    stacked = {name: np.stack([values[name][:length] for values, _ in kept]) for name in job.names}
+    stacked = {name: _stacked([values[name] if values else None for values in found]) for name in job.names}
     return {
         "draws": {name: stacked[name] for name in reference.parameters},
         "stats": {
@@ -76,10 +73,21 @@ def run(
             "n_steps": stacked["n_leapfrog__"].astype(np.int64),
             "acceptance_rate": stacked["accept_stat__"],
         },
-        "seconds": np.array([own for _, own in kept]),
+        "lengths": [len(values[STATISTICS[0]]) if values else 0 for values in found],
+        "seconds": np.array(seconds),
         "compile_seconds": compile_seconds,
         "backend_version": str(engine),
     }
+
+
+def _stacked(chains: list[np.ndarray | None]) -> np.ndarray:
+    """Put together what chains have drawn, zeros behind it where others have drawn more."""
+    of_draws = [values for values in chains if values is not None]
+    out = np.zeros((len(chains), max(map(len, of_draws)), *of_draws[0].shape[1:]))
+    for own, values in zip(out, chains, strict=True):
+        if values is not None:
+            own[: len(values)] = values
+    return out
 
 
 def program_text(name: str, includes: tuple[str, ...] = ()) -> str:

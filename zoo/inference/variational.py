@@ -15,7 +15,25 @@ from .record import Record
 from .schedule import Schedule
 
 ENOUGH = 1e-6
-"""Iterations end where one raises the bound by less than this share of it."""
+"""A chain has converged where an iteration changes its objective by less than this share of it."""
+
+
+class End(NamedTuple):
+    """Where a chain ended.
+
+    Attributes
+    ----------
+    bound : float
+        Its objective, a lower bound on the log density of the words and of what the law has as points.
+    iterations : int
+        After how many.
+    converged : bool
+        Else there were no more iterations, or the run was stopped.
+    """
+
+    bound: float
+    iterations: int
+    converged: bool
 
 
 class Fitted(NamedTuple):
@@ -24,15 +42,21 @@ class Fitted(NamedTuple):
     Attributes
     ----------
     records : list of Record
-    stats : dict of float (chain, draw)
-        ``bound``, on the log evidence, where a chain ended; and ``iterations``, after how many.
+    stats : dict of array (chain, draw)
+        The fields of `End`.
     variant, version : str
+    left_out : list of int
+        Chains that had not begun when the run was stopped.
+    interrupted : bool
+        Whether it was stopped before the last chain had ended.
     """
 
     records: list[Record]
     stats: dict[str, np.ndarray]
     variant: str
     version: str
+    left_out: list[int]
+    interrupted: bool
 
 
 def run(
@@ -52,29 +76,46 @@ def run(
     The tuning of `schedule` is how many iterations there are at most. Draws are independent, so that it makes
     no difference how thin they are. When it is asked to `stop`, what a chain has come to is drawn from, and
     no further one begins.
+
+    Raises
+    ------
+    ValueError
+        There is to be no iteration, and so no law to draw from.
     """
+    if schedule.tune < 1:
+        raise ValueError("tune: backend 'vi' needs at least one iteration, found 0")
     approximation = model.require_variational()
     variant = check_variant(approximation, model, variant)
-    records, ends = [], []
+    records: list[Record] = []
+    ends: list[End] = []
     for number, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         if stop.asked:
             break
         rng, started = np.random.Generator(np.random.PCG64(child)), time.thread_time()
         progress(number, 0, schedule.tune, "starting")
         iteration = approximation.begin(corpus, truncation, rng, variant)
-        bound, done = -np.inf, 0
-        while done < schedule.tune and not stop.asked:
-            before, bound = bound, iteration.advance()
-            done += 1
-            progress(number, done, schedule.tune)
-            if abs(bound - before) < ENOUGH * abs(bound):
-                break
+        end = _iterate(iteration, number, schedule.tune, stop, progress)
+        if not end.iterations:  # a start is no law yet
+            break
         progress(number, schedule.tune, schedule.tune)
-        ends.append((bound, done))
+        ends.append(end)
         records.append(_draws(model, corpus, probes, schedule, iteration, rng, started))
-    of_draws = np.repeat(np.array(ends, float).reshape(-1, 1, 2), schedule.draws, axis=1)
-    stats = {"bound": of_draws[..., 0], "iterations": of_draws[..., 1]}
-    return Fitted(records, stats, variant, f"scipy {scipy.__version__}")
+    of_chains = {name: np.array([getattr(end, name) for end in ends]) for name in End._fields}
+    stats = {name: np.repeat(values[:, None], schedule.draws, axis=1) for name, values in of_chains.items()}
+    left_out = list(range(len(ends), chains))
+    is_cut = any(not end.converged and end.iterations < schedule.tune for end in ends)
+    return Fitted(records, stats, variant, f"scipy {scipy.__version__}", left_out, is_cut or bool(left_out))
+
+
+def _iterate(iteration: Iteration, number: int, most: int, stop: Stop, progress: Report) -> End:
+    """Iterate until the objective stays, at `most` so many times, or until it is asked to `stop`."""
+    bound, done, converged = -np.inf, 0, False
+    while done < most and not converged and not stop.asked:
+        before, bound = bound, iteration.advance()
+        done += 1
+        converged = abs(bound - before) < ENOUGH * abs(bound)
+        progress(number, done, most)
+    return End(bound, done, converged)
 
 
 def _draws(

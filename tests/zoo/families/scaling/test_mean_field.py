@@ -1,5 +1,7 @@
 """Variational inference against its bound: autodiff, monotony, printed updates, draws."""
 
+import signal
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +15,8 @@ from bnpzoo.zoo.families.scaling.printed import documents_37, documents_48, stic
 from bnpzoo.zoo.inference.schema import check_fit
 from jax.scipy import special as jax_special
 from scipy import sparse
+
+from tests.helpers.signals import send_until_heard
 
 N_TOPICS = 4
 
@@ -288,11 +292,60 @@ def test_fits_are_like_those_of_other_back_ends(name):
         ({}, "truncation: hdsp under backend 'vi' needs one, at least 2"),
         ({"truncation": 4, "variant": "auxiliary"}, "there are mean-field, published"),
         ({"truncation": 4, "until": 1.05}, "until: backend 'vi' takes none"),
+        ({"truncation": 4, "tune": 0}, "tune: backend 'vi' needs at least one iteration, found 0"),
     ],
 )
 def test_what_it_does_not_take_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         sample(get("hdsp"), CORPORA["hdsp"], "vi", **arguments)
+
+
+def test_a_chain_says_whether_it_has_converged():
+    model = get("hdsp", n_topics=2)
+    few, many = (
+        sample(model, corpus_of("hdsp", 4), "vi", chains=2, tune=tune, draws=3, keep=1)["sample_stats"]
+        for tune in (3, 2000)
+    )
+    assert few["converged"].dtype == bool
+    assert few["converged"].shape == (2, 3)
+    assert not few["converged"].any()
+    assert many["converged"].all()
+    assert (many["iterations"] < 2000).all()
+
+
+def stopping(chain, done):
+    """Report that asks to stop when a chain has made so many iterations."""
+
+    def report(number, now, total, note=""):
+        if (number, now) == (chain, done):
+            send_until_heard(signal.SIGINT)
+
+    return report
+
+
+@pytest.mark.parametrize(("done", "converged", "left_out"), [(0, [True], "1,2,3"), (3, [True, False], "2,3")])
+def test_ctrl_c_names_the_chains_that_had_not_begun_and_those_that_had_not_converged(
+    done, converged, left_out
+):
+    """Of a chain that has made no iteration there is nothing to draw from."""
+    model, corpus = get("hdsp", n_topics=2), corpus_of("hdsp", 4)
+    given = {"chains": 4, "tune": 2000, "draws": 5, "keep": 1}
+    tree = sample(model, corpus, "vi", progress=stopping(1, done), **given)
+    assert (tree.attrs["interrupted"], tree.attrs["left_out"]) == (1, left_out)
+    assert tree["sample_stats"]["converged"].values[:, 0].tolist() == converged
+    assert tree["posterior"].sizes["draw"] == 5
+    check_fit(tree)
+    with pytest.raises(KeyboardInterrupt, match="before the last draw"):
+        sample(model, corpus, "vi", progress=stopping(1, done), partial=False, **given)
+    with pytest.raises(KeyboardInterrupt, match="before the first draw"):
+        sample(model, corpus, "vi", progress=stopping(0, 0), **given)
+
+
+def test_ctrl_c_after_the_last_iteration_takes_nothing_away():
+    given = {"chains": 2, "tune": 4, "draws": 5, "keep": 1}
+    tree = sample(get("hdsp", n_topics=2), corpus_of("hdsp", 4), "vi", progress=stopping(1, 4), **given)
+    assert (tree.attrs["interrupted"], tree["posterior"].sizes["chain"]) == (0, 2)
+    assert "left_out" not in tree.attrs
 
 
 def test_models_without_it_say_so():
