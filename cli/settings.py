@@ -169,6 +169,7 @@ def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:
 
 def _arguments(name: str, settings: Sequence[str], topics: str | None) -> dict[str, Any]:
     from ..zoo import models
+    from ..zoo.arguments import not_among
 
     spelled = models.get(name, topics=topics).spelled()
     spelled.pop("topics", None)
@@ -176,5 +177,5 @@ def _arguments(name: str, settings: Sequence[str], topics: str | None) -> dict[s
     arguments = parse_settings(settings, [*words, "topics"])
     for key in ("topics", "model_id"):  # which `models.get` takes for something else
         if key in arguments:
-            raise ValueError(f"{name}: no argument {key!r}; there are {', '.join(spelled)}")
+            raise ValueError(f"{name}: {not_among('argument', key, spelled)}")
     return arguments

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol, overr
 import numpy as np
 
 from ..kernels.toolbox.tally import WordCounts as WordCounts
+from .arguments import not_among
 from .corpus import Corpus, CorpusError
 from .corpus.associations import Associations
 from .corpus.fields import MOST_NAMES, Covariate
@@ -492,5 +493,5 @@ class Model(HasSettings, ABC):
         kernels = self.kernels
         name = variant or next(iter(kernels))
         if name not in kernels:
-            raise ValueError(f"{self.card.id}: no variant {name!r}; there are {', '.join(kernels)}")
+            raise ValueError(f"{self.card.id}: {not_among('variant', name, kernels)}")
         return kernels[name]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from joblib import delayed, parallel_config
 
+from ...zoo.arguments import not_among
 from ...zoo.contract import Model
 from ...zoo.models import MODELS, combinations
 from ..engine import unordered
@@ -119,7 +120,7 @@ def mutant_cases(
 
 def _check(what: str, found: str, known: Iterable[str]) -> None:
     if found not in known:
-        raise ValueError(f"no {what} {found!r}; there are {', '.join(known)}")
+        raise ValueError(not_among(what, found, known))
 
 
 def judge_case(case: Case, archive: Archive, progress: Progress | None = None) -> Record:

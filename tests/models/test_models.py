@@ -261,7 +261,8 @@ def test_numbers_of_numpy_are_numbers_and_truth_values_are_none(which):
 
 
 def test_unknown_model_is_named():
-    with pytest.raises(ValueError, match=f"no model 'lsa'; there are {', '.join(MODELS)}"):
+    there = f"there are {', '.join(MODELS)}"
+    with pytest.raises(ValueError, match=rf"no model 'lsa' \(did you mean 'lda'\?\); {there}"):
         get("lsa")
 
 

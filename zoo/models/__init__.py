@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from ..arguments import not_among
 from ..contract import Card, Model
 from ..families.topics import TopicSide
 from ..families.two_sided import TwoSidedModel
@@ -67,7 +68,7 @@ def get(model_id: str, *, topics: TopicSide | str | None = None, **arguments: An
         If there is no such model or argument, or it does not take such topics.
     """
     if model_id not in MODELS:
-        raise ValueError(f"no model {model_id!r}; there are {', '.join(MODELS)}")
+        raise ValueError(not_among("model", model_id, MODELS))
     cls = MODELS[model_id]
     if not issubclass(cls, TwoSidedModel):
         if topics is not None:
@@ -83,7 +84,7 @@ def get(model_id: str, *, topics: TopicSide | str | None = None, **arguments: An
 def _check_names(model_id: str, arguments: Mapping[str, Any], names: list[str]) -> None:
     for name in arguments:
         if name not in names:
-            raise ValueError(f"{model_id}: no argument {name!r}; there are {', '.join(names)}")
+            raise ValueError(f"{model_id}: {not_among('argument', name, names)}")
 
 
 def combinations() -> list[tuple[str, str]]:

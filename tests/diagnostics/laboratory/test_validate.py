@@ -49,8 +49,8 @@ def test_cases_of_a_model():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ldaa",), "no model 'ldaa'; there are lda"),
-        (("lda", ["jont"]), "no rung 'jont'; there are joint"),
+        (("ldaa",), r"no model 'ldaa' \(did you mean 'lda'\?\); there are lda"),
+        (("lda", ["jont"]), r"no rung 'jont' \(did you mean 'joint'\?\); there are joint"),
         (("lda", None, "fast"), "no variant of lda 'fast'; there are sparse, dense"),
         (("lda", None, None, "huge"), "no budget 'huge'; there are ci, full, long"),
     ],
