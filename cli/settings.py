@@ -169,7 +169,7 @@ def options_of(name: str, settings: Sequence[str], topics: str | None) -> str:
 
 def _arguments(name: str, settings: Sequence[str], topics: str | None) -> dict[str, Any]:
     from ..zoo import models
-    from ..zoo.arguments import not_among
+    from ..zoo.wording import not_among
 
     spelled = models.get(name, topics=topics).spelled()
     spelled.pop("topics", None)

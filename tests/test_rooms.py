@@ -11,7 +11,7 @@ FLOORS = {
     "": (("kernels",), ("zoo",), ("diagnostics",), ("cli", "estimators")),
     "kernels": (("toolbox",), (...,), ("pitman_yor", "segments", "responses", "labels")),
     "zoo": (
-        ("memory", "arguments", "files"),
+        ("memory", "arguments", "files", "wording"),
         ("priors", "folders", "corpus"),
         ("settings", "predictive", "probes"),
         ("contract", "formats"),

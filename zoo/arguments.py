@@ -1,8 +1,6 @@
-"""Numbers, names and paths that functions are given."""
+"""Numbers and paths that functions are given."""
 
 import math
-from collections.abc import Iterable
-from difflib import get_close_matches
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any
@@ -61,11 +59,3 @@ def checked_folder(name: str, value: Any) -> None:
         raise ValueError(f"{name}: expected the name of a folder, found {value!r}")
     if not str(value):
         raise ValueError(f"{name}: expected the name of a folder, found an empty one")
-
-
-def not_among(what: str, name: str, there: Iterable[str]) -> str:
-    """Say that nothing has this name, which has, and which of these may have been meant."""
-    names = list(there)
-    near = get_close_matches(name, names, n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"no {what} {name!r}{hint}; there are {', '.join(names)}"

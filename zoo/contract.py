@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol, overr
 import numpy as np
 
 from ..kernels.toolbox.tally import WordCounts as WordCounts
-from .arguments import not_among
 from .corpus import Corpus, CorpusError
 from .corpus.associations import Associations
 from .corpus.fields import MOST_NAMES, Covariate
@@ -20,6 +19,7 @@ from .priors import Hyperparameter as Hyperparameter
 from .priors import Prior as Prior
 from .probes import Probes as Probes
 from .settings import HasSettings
+from .wording import not_among
 
 type Latents = dict[str, np.ndarray]
 """Latent variables by name. ``z`` is the topic of each token, int (N,), numbered without gaps."""

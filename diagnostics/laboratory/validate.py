@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from joblib import delayed, parallel_config
 
-from ...zoo.arguments import not_among
 from ...zoo.contract import Model
 from ...zoo.models import MODELS, combinations
+from ...zoo.wording import not_among
 from ..engine import unordered
 from .archive import Archive, Books, Record
 from .ladder import BUDGETS, RUNGS, Case, climb, rungs_of

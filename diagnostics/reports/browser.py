@@ -11,11 +11,12 @@ import xarray as xr
 from scipy.spatial.distance import pdist, squareform
 
 from ...zoo.corpus import Corpus
+from ...zoo.wording import counted
 from ..coherence import top_words
 from ..compare import compare, labelled
 from ..topics import MatchedTopics, documents, match_topics, number_of_topics, tokens, topics
 from ..topics.summaries import tails, word_intervals, word_probabilities
-from .fits import check_page, counted
+from .fits import check_page
 from .pages import WordNumbers, inert_json, rounded, write_explorer
 
 _MOST_TOPICS, _MOST_WORDS, _MOST_BARS, _VERSION_WORDS = 100, 60, 20, 10

@@ -14,6 +14,7 @@ from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
 from ...zoo.files import replace_on_success
 from ...zoo.inference.results import corpus_of, latents_of, model_of
+from ...zoo.wording import counted
 from ..coherence import npmi
 from ..compare import ESS_LIMIT, RHAT_LIMIT, SEVERITY, Comparison, Row, compare, elements
 from ..differences import aligned_topics
@@ -106,11 +107,6 @@ def rendered(template: str, **values: Any) -> str:
     )
     environment.globals["counted"] = counted
     return environment.get_template(template).render(values)
-
-
-def counted(n: int, noun: str, plural: str = "") -> str:
-    """Return how many of a thing there are; `plural` where it is more than the noun with an s."""
-    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
 def _by_severity(comparison: Comparison) -> list[Row]:

@@ -6,8 +6,9 @@ import numpy as np
 import xarray as xr
 
 from ...zoo.inference.results import model_of
+from ...zoo.wording import counted
 from ..topics.hierarchy import Hierarchy, hierarchy_of
-from .fits import check_page, counted
+from .fits import check_page
 from .pages import inert_json, rounded, write_scripted
 
 _TOPICS = 60

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from ...zoo.wording import counted
 from ..topics import MatchedTopics, Sentences, comments, match_topics, rank_words, sentence_topics, subtle
 from ..topics.documents import document_names
-from .fits import check_page, counted
+from .fits import check_page
 from .pages import WordNumbers, inert_json, rounded, write_explorer
 
 _MOST_FOUND, _TOKENS, _LONGEST, _WORDS, _TOPICS = 400, 60_000, 30_000, 8, 3

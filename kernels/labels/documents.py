@@ -15,7 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.jit import kernel
-from ..toolbox.random import gamma_variate, is_sampled, log_beta_variate, log_density, slice_sample
+from ..toolbox.random import (
+    MOST_LOG,
+    gamma_variate,
+    is_sampled,
+    log_beta_variate,
+    log_density,
+    slice_sample,
+)
 from ..toolbox.sides import (
     Tokens,
     check_number_of_topics,
@@ -31,9 +38,6 @@ WIDTH, PART = 1.0, 0.1
 
 NEXT_TO_ONE = -30.0
 """Log of what is left of 1 where the logarithm of the rest of it is no longer exact."""
-
-MOST_LOG = 600.0
-"""Largest logarithm of a Dirichlet parameter, up or down: it is cut off there, to stay a positive float."""
 
 
 class LabelledDocuments(NamedTuple):

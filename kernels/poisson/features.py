@@ -12,7 +12,7 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.parts import documents_of, move_documents_in_parts, tables_in_parts
-from ..toolbox.random import log_gamma_variate
+from ..toolbox.random import LEAST, MOST_LOG, log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
     check_number_of_topics,
@@ -23,9 +23,6 @@ from ..toolbox.sides import (
 )
 from ..toolbox.threads import in_parts
 from .weights import draw_exposure
-
-LEAST, MOST_LOG = 1e-300, 600.0
-"""Least Dirichlet parameter, and the log of the largest: products are cut off, to stay positive floats."""
 
 
 class Features(NamedTuple):

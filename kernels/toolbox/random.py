@@ -15,6 +15,9 @@ LEAST, LARGEST = 1e-300, 1e300
 SMALLEST = 2.0**-1022
 """What a product of probabilities that underflowed to zero stands for: the least float of full precision."""
 
+MOST_LOG = 600.0
+"""Largest logarithm of a Dirichlet parameter, up or down: it is cut off there, to stay a positive float."""
+
 MOST_STEPS = 10_000
 """Of a slice move, outwards."""
 

@@ -68,7 +68,7 @@ def test_vocabulary_of_training_documents_can_be_kept():
     ("texts", "options", "message"),
     [
         (["", "!"], {}, "vectorizer: empty vocabulary"),
-        ([], {}, "vectorizer: empty vocabulary"),
+        ([], {}, "texts: expected one document or more, found none"),
         (["one two", "three"], {"min_df": 2}, "vectorizer: "),
         (["one"], {"max_features": -1}, "vectorizer: "),
         (["one", None], {}, r"texts\[1\]: expected text, found None"),
@@ -163,7 +163,7 @@ def test_csv_with_a_long_document(tmp_path):
         (b"text,y\nword,nan\n", r"covariates\['y'\]\[0\]: expected a finite number, found nan"),
         (b"text,group\nword,a\nword,\n", "group: expected that of every document, found none of document 2"),
         (b"text,group\nword, \n", "group: expected that of every document, found none of document 1"),
-        (b"text\n", "vectorizer: empty vocabulary"),
+        (b"text\n", "texts: expected one document or more, found none"),
     ],
 )
 def test_bad_csv(tmp_path, content, message):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..wording import counted
 from .fields import CorpusError
 
 if TYPE_CHECKING:
@@ -36,18 +37,14 @@ class Dropped(NamedTuple):
 
     def __str__(self) -> str:
         left = self.n_tokens - self.stop_tokens - self.other_tokens
-        stop = f"{_number(self.stop_words, 'stop word')} ({_number(self.stop_tokens, 'token')})"
+        stop = f"{counted(self.stop_words, 'stop word')} ({counted(self.stop_tokens, 'token')})"
         other = (
-            f"{_number(self.other_words, 'word')} too rare or too common "
-            f"({_number(self.other_tokens, 'token')})"
+            f"{counted(self.other_words, 'word')} too rare or too common "
+            f"({counted(self.other_tokens, 'token')})"
         )
         found = ((stop, self.stop_words), (other, self.other_words))
         said = " and ".join(part for part, n in found if n) or "nothing"
-        return f"kept {left:,} of {_number(self.n_tokens, 'token')}; dropped {said}"
-
-
-def _number(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+        return f"kept {left:,} of {counted(self.n_tokens, 'token')}; dropped {said}"
 
 
 def tokens_of_texts(

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from ..arguments import not_among
 from ..contract import Card, Model
 from ..families.topics import TopicSide
 from ..families.two_sided import TwoSidedModel
+from ..wording import not_among
 
 # The registry: a line a model, in the order in which they are listed.
 # isort: off

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.compare import compare, labelled
 from bnpzoo.diagnostics.heldout.scores import document_completion, posterior_topics, unigram
-from bnpzoo.diagnostics.reports.fits import counted, write_report
+from bnpzoo.diagnostics.reports.fits import write_report
 from bnpzoo.diagnostics.reports.plots import convergence_plots, equation
 from bnpzoo.zoo.contract import Gamma
 from bnpzoo.zoo.corpus import Corpus
@@ -108,12 +108,6 @@ def test_all_plots_are_of_one_size(page):
 def test_tables_show_where_they_go_on(page):
     assert page.count("<table") == page.count('<div class="scroll">\n<table')
     assert "background-attachment: local, local, scroll, scroll" in page
-
-
-@pytest.mark.parametrize(("n", "told"), [(0, "0 quantities"), (1, "1 quantity"), (1234, "1,234 quantities")])
-def test_what_is_counted_is_one_or_several(n, told):
-    assert counted(n, "quantity", "quantities") == told
-    assert counted(n, "draw") == told.replace("quantities", "draws").replace("quantity", "draw")
 
 
 def test_topics_come_first_and_contents_lead_to_all(page):

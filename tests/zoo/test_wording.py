@@ -1,0 +1,18 @@
+"""How numbers of things and names are said."""
+
+import pytest
+from bnpzoo.zoo.wording import counted, not_among
+
+
+@pytest.mark.parametrize(("n", "told"), [(0, "0 quantities"), (1, "1 quantity"), (1234, "1,234 quantities")])
+def test_what_is_counted_is_one_or_several(n, told):
+    assert counted(n, "quantity", "quantities") == told
+    assert counted(n, "draw") == told.replace("quantities", "draws").replace("quantity", "draw")
+
+
+def test_a_name_that_was_meant_is_told_first():
+    assert (
+        not_among("model", "hpd", ["hdp", "lda"])
+        == "no model 'hpd' (did you mean 'hdp'?); there are hdp, lda"
+    )
+    assert not_among("model", "xyz", ["hdp", "lda"]) == "no model 'xyz'; there are hdp, lda"
