@@ -9,7 +9,7 @@ import pytest
 from bnpzoo import Corpus, get, sample
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference import CheckpointError
-from bnpzoo.zoo.inference.checkpoint import _digest, flatten, restore
+from bnpzoo.zoo.inference.checkpoint import digest_of, flatten, restore
 from samplers import of_sampler
 
 MODEL = get("hdp")
@@ -46,7 +46,7 @@ def rewrite(path, change, with_digest=True):
     change(arrays)
     if with_digest:
         del arrays["sha256"]
-        arrays["sha256"] = np.array(_digest(arrays))
+        arrays["sha256"] = np.array(digest_of(arrays))
     np.savez(path, **arrays)
 
 

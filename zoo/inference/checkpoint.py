@@ -171,7 +171,7 @@ def write_run(directory: Path, run: dict[str, Any], resume: bool) -> None:
 def save_chain(path: Path, number: int, rng: np.random.Generator, arrays: Arrays) -> None:
     """Write `arrays` of chain `number` and the state of `rng`; a reader never sees half a file."""
     arrays = arrays | {"chain": np.array(number), "rng": np.array(json.dumps(rng.bit_generator.state))}
-    arrays["sha256"] = np.array(_digest(arrays))
+    arrays["sha256"] = np.array(digest_of(arrays))
     with replace_on_success(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
@@ -187,7 +187,7 @@ def load_chain(path: Path, number: int, rng: np.random.Generator) -> Arrays:
     try:
         arrays = _read_arrays(path)
         found = arrays.pop("sha256")
-        if str(found) != _digest(arrays):
+        if str(found) != digest_of(arrays):
             raise ValueError("its arrays differ from those that were written")
         chain, generator = arrays.pop("chain"), json.loads(str(arrays.pop("rng")))
         if chain != number:
@@ -205,7 +205,7 @@ def _reason(error: Exception) -> str:
     return missing.partition("\n")[0] or type(error).__name__
 
 
-def _digest(arrays: Arrays) -> str:
+def digest_of(arrays: Arrays) -> str:
     """Hash names, types, shapes and values."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
