@@ -1,13 +1,17 @@
 """Draws on disk: those of `sample` to the last bit, whatever ends the run, in memory that does not grow."""
 
+import errno
 import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import bnpzoo
 import numpy as np
 import pytest
+import xarray as xr
 from bnpzoo.zoo.inference import ResultsError, load, sample, stream, streamed
 from bnpzoo.zoo.inference import store as stores
 from bnpzoo.zoo.inference.checkpoint import CheckpointError
@@ -154,15 +158,93 @@ def test_another_run_is_not_gone_on_with(tmp_path, corpus):
         sample(model, corpus, **RUN, checkpoint=saved, resume=True)
 
 
-def test_draws_that_are_gone_are_missed(tmp_path, corpus):
+def flipped(path):
+    """Change one bit in the middle of a file."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 16
+    path.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("harm", "what"),
+    [
+        (shutil.rmtree, "."),
+        (shutil.rmtree, "posterior/log_joint"),
+        (shutil.rmtree, "latents"),
+        (Path.unlink, "sample_stats/seconds/c/0/0"),
+        (Path.unlink, "posterior/n_topics/c/0/0"),
+        (Path.unlink, "latents/z/c/0/0/0"),
+        (flipped, "posterior/log_likelihood/c/0/0"),
+        (flipped, "latents/z/c/0/2/0"),
+    ],
+)
+def test_draws_that_are_gone_are_missed(tmp_path, corpus, harm, what):
     model, options = bnpzoo.get("lda", n_topics=3), RUN | {"checkpoint": tmp_path / "saved"}
     stream(tmp_path / "a.zarr", model, corpus, **options)
-    shutil.rmtree(tmp_path / "saved" / DRAWS)
-    with pytest.raises(
-        CheckpointError, match=r"chain-0\.npz: .*expected its 20 draws in draws\.zarr beside it"
-    ):
+    harm(tmp_path / "saved" / DRAWS / what)
+    message = r"chain-0\.npz: .*expected its 20 draws in draws\.zarr beside it, but .* (lost|damaged)"
+    with pytest.raises(CheckpointError, match=message):
         stream(tmp_path / "b.zarr", model, corpus, **options, resume=True)
     assert not (tmp_path / "b.zarr").exists()
+
+
+def test_a_chain_whose_draws_are_lost_is_drawn_anew_without_its_checkpoint(tmp_path, corpus):
+    model, saved = bnpzoo.get("lda", n_topics=3), tmp_path / "saved"
+    stream(tmp_path / "a.zarr", model, corpus, **RUN, checkpoint=saved)
+    (saved / DRAWS / "posterior/n_topics/c/0/0").unlink()
+    (saved / "chain-0.npz").unlink()
+    assert stream(tmp_path / "b.zarr", model, corpus, **RUN, checkpoint=saved, resume=True)
+    assert_same(load(tmp_path / "b.zarr"), load(tmp_path / "a.zarr"))
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"), [(flipped, "expected a fit as Zarr, found none or a damaged one"), (Path.unlink, "")]
+)
+def test_any_chunk_that_is_damaged_or_lost_is_noticed(tmp_path, corpus, harm, message):
+    place, corpus = tmp_path / "a.zarr", replace(corpus, group=np.arange(10) % 2)
+    stream(place, bnpzoo.get("hdp"), corpus, **RUN | {"keep": 1, "chains": 1})
+    chunks = [path for path in place.rglob("*") if path.is_file() and path.name != "zarr.json"]
+    for chunk in chunks:
+        before = chunk.read_bytes()
+        harm(chunk)
+        with pytest.raises(ResultsError, match=rf"a\.zarr: {message}"):
+            pytest.fail(f"{chunk.relative_to(place)}: {load(place)['posterior']}")
+        chunk.write_bytes(before)
+    load(place)
+
+
+def test_a_folder_that_another_program_wrote_again(tmp_path, corpus):
+    """Its chunks that hold nothing but the fill value need not be there."""
+    run = RUN | {"chains": 1, "tune": 3, "draws": 2, "keep": 1}
+    stream(tmp_path / "a.zarr", bnpzoo.get("lda", n_topics=1), corpus, **run)
+    with xr.open_datatree(tmp_path / "a.zarr", engine="zarr", consolidated=False) as tree:
+        tree.load().to_zarr(tmp_path / "b.zarr", consolidated=False)
+    assert load(tmp_path / "b.zarr").equals(load(tmp_path / "a.zarr"))
+
+
+def test_a_folder_of_old_is_read(tmp_path, model, corpus, monkeypatch):
+    """It has no checksums, and whole numbers that are lost read as 0; other draws are missed all the same."""
+    monkeypatch.setattr(stores, "_codecs", lambda: "auto")
+    monkeypatch.setattr(stores, "_fill", lambda dtype: np.nan if dtype.kind == "f" else 0)
+    stream(tmp_path / "a.zarr", model, corpus, **RUN)
+    monkeypatch.undo()
+    assert_same(load(tmp_path / "a.zarr"), sample(model, corpus, **RUN))
+    (tmp_path / "a.zarr" / "posterior/n_topics/c/0/0").unlink()
+    with pytest.raises(ResultsError, match="n_topics: expected finite numbers, found 20 that are not"):
+        load(tmp_path / "a.zarr")
+
+
+def full(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("name", ["write", "keep"])
+def test_a_disk_that_takes_no_draws_ends_the_run(tmp_path, corpus, monkeypatch, name):
+    monkeypatch.setattr(stores.Store, "_array", full)
+    monkeypatch.setattr(streamed.Store, "keep" if name == "write" else "write", lambda *_: None)
+    with pytest.raises(OSError, match=r"a\.zarr\..*: draws cannot be written: No space left on device"):
+        stream(tmp_path / "a.zarr", bnpzoo.get("lda", n_topics=3), corpus, **RUN)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_comes_to_the_place_of_a_fit_meanwhile_stays(tmp_path, corpus):

@@ -1,4 +1,7 @@
-"""Fits on disk: netCDF, with a seal after it by which damage is told from a fit, and folders of Zarr."""
+"""Fits on disk, in which damage is told from a fit: netCDF, with a seal after it, and folders of Zarr.
+
+A folder has a checksum in each chunk, and no chunk that can be lost unnoticed, as `store` says.
+"""
 
 import hashlib
 import os
@@ -79,7 +82,9 @@ def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> in
 def load(path: str | PathLike[str]) -> xr.DataTree:
     """Read a fit into memory: what `save` wrote, or a folder that `bnpzoo.zoo.inference.stream` wrote.
 
-    A fit that another program has written again has no seal; what it holds is checked all the same.
+    Damage is told by checksums, that of the file or those of the chunks of a folder, and chunks that are lost
+    are missed; attributes of a folder have none. A fit that another program has written again may have no
+    checksum, as folders of old have none; what it holds is checked all the same.
 
     Raises
     ------
@@ -119,7 +124,8 @@ def _read(path: Path) -> xr.DataTree:
     except TooLarge:
         raise
     except Exception as error:  # there is no telling what the libraries raise on bytes that are no fit
-        raise ResultsError(f"expected a fit as {form}, found none: {_one_line(error)}") from None
+        found = "none" if how is _NETCDF else "none or a damaged one"  # Zarr checks sums as it reads
+        raise ResultsError(f"expected a fit as {form}, found {found}: {_one_line(error)}") from None
 
 
 def _check_seal(path: Path) -> None:

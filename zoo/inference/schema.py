@@ -83,12 +83,21 @@ def check_fit(tree: xr.DataTree) -> None:
     for name in ("posterior", "sample_stats", "observed_data", "constant_data"):
         if name not in tree.children:
             raise ResultsError(f"expected a group {name}; it is missing")
+    _check_coordinates(tree)
     model = _checked_model(tree)
     corpus = _checked_corpus(tree)
     start = model.initial_latents(corpus, np.random.default_rng(0))
     _check_draws(tree, model, start, _checked_probes(tree, corpus))
     _check_warmup(tree)
     _check_latents(tree, model, corpus, start)
+
+
+def _check_coordinates(tree: xr.DataTree) -> None:
+    """Check that what numbers chains, draws and the like is 0 or more, unlike the lost parts of a folder."""
+    for group, node in tree.children.items():
+        for name, numbers in node.coords.items():
+            if numbers.dtype.kind == "i" and np.any(numbers.values < 0):
+                raise ResultsError(f"{group}: {name}: expected whole numbers, 0 or more, found others")
 
 
 def _checked_model(tree: xr.DataTree) -> Model:
@@ -166,6 +175,8 @@ def _check_draws(tree: xr.DataTree, model: Model, start: Latents, probes: Probes
         for name, variable in dataset.data_vars.items():
             if variable.dims[:2] != ("chain", "draw") or variable.dtype.kind not in "biuf":
                 raise ResultsError(f"{group}: {name}: expected numbers for each chain and draw")
+            if tree.attrs["backend"] == "kernel":  # whose chains end where a number is not finite
+                _check_finite(group, str(name), variable)
     if min(posterior.sizes["chain"], posterior.sizes["draw"]) < 1:
         raise ResultsError("posterior: expected at least one draw of one chain, found none")
     if any(stats.sizes[dim] != posterior.sizes[dim] for dim in ("chain", "draw")):
@@ -173,6 +184,15 @@ def _check_draws(tree: xr.DataTree, model: Model, start: Latents, probes: Probes
     seconds = stats["seconds"].values
     if not np.all(np.isfinite(seconds) & (seconds >= 0)):
         raise ResultsError("sample_stats: seconds: expected numbers, 0 or more")
+
+
+def _check_finite(group: str, name: str, variable: xr.DataArray) -> None:
+    """Raise where a number is none, as where a folder has lost a part of its draws."""
+    n = np.count_nonzero(~np.isfinite(variable.values))
+    if n:
+        raise ResultsError(
+            f"{group}: {name}: expected finite numbers, found {n:,} that are not: a part is lost"
+        )
 
 
 def _check_warmup(tree: xr.DataTree) -> None:
@@ -190,6 +210,7 @@ def _check_warmup(tree: xr.DataTree) -> None:
             )
         if variable.dtype.kind != "f":
             raise ResultsError(f"warmup_posterior: {name}: expected numbers, found {variable.dtype}")
+        _check_finite("warmup_posterior", str(name), variable)
     sweep = warmup.coords.get("sweep")
     if sweep is None or sweep.dims != ("draw",) or sweep.dtype.kind not in "iu":
         raise ResultsError("warmup_posterior: expected a coordinate sweep, a whole number for each draw")

@@ -1,8 +1,14 @@
-"""Draws in a folder of Zarr, by the conventions of ArviZ, written as they come."""
+"""Draws in a folder of Zarr, by the conventions of ArviZ, written as they come.
+
+Each chunk has a checksum, by which Zarr tells damage as it reads. A chunk that is lost reads as the fill
+value of its array, which no draw has.
+"""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -10,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from ..contract import Latents, Model
-from .results import DIMENSIONS, with_entries
+from ..contract import Latents, Model, Quantities
+from .record import stacked
+from .results import CHANGING, DIMENSIONS, with_entries
 from .schedule import Schedule
 
 if TYPE_CHECKING:
@@ -49,55 +56,110 @@ class Store:
         self, chain: int, first: int, quantities: Mapping[str, np.ndarray], seconds: list[float]
     ) -> None:
         """Write the quantities of draws of a chain, each (n, …), from draw `first` on."""
-        stats = {
-            "seconds": np.array(seconds),
-            "log_joint": quantities["log_joint"],
-            "occupied_topics": quantities["n_topics"],
-        }
         here = slice(first, first + len(seconds))
-        with self._lock:
-            for group, arrays in (("posterior", with_entries(quantities)), ("sample_stats", stats)):
-                for name, values in arrays.items():
-                    shape = (self._chains, self._schedule.draws, *values.shape[1:])
-                    chunks = (1, min(DRAWS_AT_ONCE, self._schedule.draws), *values.shape[1:])
-                    self._array(group, name, "draw", shape, chunks, values.dtype)[chain, here] = values
+        with self._lock, _told_where(self._path):
+            for path, values in _arrays(quantities, seconds).items():
+                shape = (self._chains, self._schedule.draws, *values.shape[1:])
+                chunks = (1, min(DRAWS_AT_ONCE, self._schedule.draws), *values.shape[1:])
+                self._array(path, "draw", shape, chunks, values.dtype)[chain, here] = values
 
-    def holds(self, chain: int, n_draws: int) -> bool:
-        """Whether it has the first draws of a chain."""
-        if "sample_stats/seconds" not in self._root:
-            return n_draws == 0
-        seconds = self._root["sample_stats/seconds"]
-        return bool(np.isfinite(seconds[chain, :n_draws]).all())  # type: ignore[index]
+    def check(self, chain: int, n_draws: int, quantities: Quantities, latents: Latents) -> None:
+        """Read the first draws of a chain.
+
+        Parameters
+        ----------
+        chain, n_draws : int
+        quantities, latents : dict
+            Of some draw: what there should be.
+
+        Raises
+        ------
+        ValueError
+            Some of it is lost or damaged; the message says what.
+        """
+        n_draws_of = dict.fromkeys(_arrays(stacked([quantities]), [0.0]), n_draws)
+        n_draws_of |= dict.fromkeys((f"latents/{name}" for name in latents), self._schedule.place(n_draws))
+        for path, n in n_draws_of.items():
+            if n > 0 and path not in self._root:
+                raise ValueError(f"{path} is lost")
+            if n > 0:
+                _check(self._root[path], chain, n)  # type: ignore[arg-type]
 
     def keep(self, chain: int, place: int, latents: Latents) -> None:
         """Write the latents of a draw, the `place`-th that is kept of a chain."""
         n_kept = len(self._schedule.kept(self._schedule.draws))
-        with self._lock:
+        with self._lock, _told_where(self._path):
             for name, value in latents.items():
                 values = np.asarray(value, np.int32 if value.dtype.kind == "i" else np.float64)
                 shape = (self._chains, n_kept, *values.shape)
                 chunks = (1, 1, *(min(size, TOKENS_AT_ONCE) for size in values.shape))
-                array = self._array("latents", name, "kept", shape, chunks, values.dtype)
+                array = self._array(f"latents/{name}", "kept", shape, chunks, values.dtype)
                 if np.any(np.less(array.shape, shape)):  # more topics than any draw before has had
                     array.resize(tuple(np.maximum(array.shape, shape).tolist()))
                 array[(chain, place, *(slice(size) for size in values.shape))] = values
 
     def _array(
-        self, group: str, name: str, draw: str, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: Any
+        self, path: str, draw: str, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype
     ) -> "zarr.Array":
-        path = f"{group}/{name}"
         if path not in self._root:
-            names = ["chain", draw, *self._dimensions.get(name, ())[: len(shape) - 2]]
-            fill = np.nan if np.dtype(dtype).kind == "f" else 0
+            name = path.rpartition("/")[2]
             self._root.create_array(
                 path,
                 shape=shape,
                 chunks=tuple(max(size, 1) for size in chunks),
                 dtype=dtype,
-                fill_value=fill,
-                dimension_names=names,
+                fill_value=_fill(dtype),
+                compressors=_codecs(),
+                dimension_names=["chain", draw, *self._dimensions.get(name, ())[: len(shape) - 2]],
             )
         return self._root[path]  # type: ignore[return-value]
+
+
+def _arrays(quantities: Mapping[str, np.ndarray], seconds: list[float]) -> dict[str, np.ndarray]:
+    """Arrays of draws (n, …), by their paths."""
+    stats = {
+        "seconds": np.array(seconds),
+        "log_joint": quantities["log_joint"],
+        "occupied_topics": quantities["n_topics"],
+    }
+    groups = {"posterior": with_entries(quantities), "sample_stats": stats}
+    return {f"{group}/{name}": values for group, of in groups.items() for name, values in of.items()}
+
+
+def _fill(dtype: np.dtype) -> Any:
+    """Return what no draw is, whether of floating point or whole numbers."""
+    return np.nan if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _codecs() -> tuple[Any, ...]:
+    """How chunks are compressed; the checksum is of what is then on disk."""
+    codecs = zarr_library().codecs
+    return codecs.ZstdCodec(), codecs.Crc32cCodec()
+
+
+def _check(array: "zarr.Array", chain: int, n_draws: int) -> None:
+    """Raise ValueError unless all chunks with the first draws of a chain are there and whole."""
+    at_once = array.chunks[1]
+    is_padded = bool(CHANGING & {*array.metadata.dimension_names})  # type: ignore[union-attr, misc]
+    for place in product(*map(range, (-(-n_draws // at_once), *array.cdata_shape[2:]))):
+        if is_padded and place[-1] > 0:
+            continue  # which may be past the last topic of a draw, where there is NaN
+        try:
+            values = np.asarray(array.blocks[(chain, *place)])[:, : n_draws - place[0] * at_once]
+        except Exception as error:  # there is no telling what the library raises on other bytes
+            raise ValueError(f"{array.path} is damaged: {error}") from None
+        values = values[..., :1] if is_padded else values
+        if np.any(np.isnan(values) if values.dtype.kind == "f" else values == _fill(values.dtype)):
+            raise ValueError(f"{array.path} has lost some of them")
+
+
+@contextmanager
+def _told_where(path: Path) -> Iterator[None]:
+    """Name the folder where an error of the disk, such as that it is full, does not."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(f"{path}: draws cannot be written: {error.strerror or error}") from None
 
 
 def cut(folder: Path, chains: list[int], n_draws: int, n_kept: int) -> None:
@@ -118,8 +180,14 @@ def cut(folder: Path, chains: list[int], n_draws: int, n_kept: int) -> None:
             for _, array in root[group].arrays():
                 sizes |= dict(zip(array.metadata.dimension_names, array.shape, strict=True))
         for name, size in sizes.items():
-            shape, path = (size,), f"{group}/{name}"
-            numbers = root.create_array(path, shape=shape, dtype=np.int64, dimension_names=[name])
+            numbers = root.create_array(
+                f"{group}/{name}",
+                shape=(size,),
+                dtype=np.int64,
+                fill_value=_fill(np.dtype(np.int64)),
+                compressors=_codecs(),
+                dimension_names=[name],
+            )
             numbers[:] = np.arange(size)
 
 
@@ -127,8 +195,15 @@ def complete(folder: Path, groups: Mapping[str, xr.Dataset], attributes: Mapping
     """Write the groups that hold no draws and, last of all, the attributes, without which it is no fit."""
     with warnings.catch_warnings(action="ignore"):  # that text is not yet in the specification of Zarr 3
         for group, dataset in groups.items():
-            dataset.to_zarr(folder, group=group, mode="a", consolidated=False)
+            encoding = {name: _encoding(values.dtype) for name, values in dataset.variables.items()}
+            dataset.to_zarr(folder, group=group, mode="a", consolidated=False, encoding=encoding)
     zarr_library().open_group(folder, mode="a").attrs.update(attributes)
+
+
+def _encoding(dtype: np.dtype) -> dict[str, Any]:
+    """How xarray is to write an array."""
+    fill = {"fill_value": _fill(dtype)} if dtype.kind in "if" else {}
+    return {"compressors": _codecs(), **fill}
 
 
 def zarr_library() -> Any:

@@ -42,6 +42,7 @@ class StreamedChain(Chain):
     """A chain that holds no more than `DRAWS_AT_ONCE` draws, and whose checkpoints have none.
 
     A checkpoint is written after the draws that it counts. Those after it are drawn again, to the same bits.
+    Where the disk takes no draws the chain ends, unlike one that holds them and can do without a checkpoint.
     """
 
     store: Store
@@ -59,10 +60,13 @@ class StreamedChain(Chain):
         self.state = restore(self.kernel, self.state, state)
         latents = self.kernel.snapshot(self.state)
         traced = self.schedule.traced(self.sweep)
-        self.record = Record.from_arrays(arrays, self._quantities(latents), latents, [], traced)
+        quantities = self._quantities(latents)
+        self.record = Record.from_arrays(arrays, quantities, latents, [], traced)
         self.n_draws = self.schedule.draws_after(self.sweep)
-        if not self.store.holds(self.number, self.n_draws):
-            raise ValueError(f"expected its {self.n_draws} draws in {DRAWS} beside it, found fewer")
+        try:
+            self.store.check(self.number, self.n_draws, quantities, latents)
+        except ValueError as error:
+            raise ValueError(f"expected its {self.n_draws} draws in {DRAWS} beside it, but {error}") from None
 
     def _record(self) -> None:
         latents = self.kernel.snapshot(self.state)
