@@ -1,5 +1,6 @@
 """Checkpoints that are damaged, or of something else, are refused in one line."""
 
+import errno
 import json
 import zipfile
 from dataclasses import replace
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from bnpzoo import Corpus, get, sample
 from bnpzoo.zoo.contract import Design
-from bnpzoo.zoo.inference import CheckpointError
+from bnpzoo.zoo.inference import CheckpointError, chain
 from bnpzoo.zoo.inference.checkpoint import digest_of, flatten, restore
 from samplers import of_sampler
 
@@ -142,6 +143,23 @@ def test_chains_are_not_taken_for_each_other(run):
     refused(run, r"chain-0\.npz: .*expected chain 0, found chain 1")
     rewrite(run / "chain-0.npz", lambda arrays: arrays.update(chain=np.array(0)))
     refused(run, r"chain-0\.npz: .*expected the random numbers of this chain")
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e9])
+def test_a_full_disk_costs_the_checkpoints_and_no_draws(tmp_path, monkeypatch, seconds):
+    """Whether it is noticed on the way or at the end; each chain has a warning, of which Python shows one."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(chain, "CHECKPOINT_SECONDS", seconds)
+    monkeypatch.setattr(chain, "save_chain", full)
+    with pytest.warns(RuntimeWarning) as warned:
+        tree = sample(MODEL, CORPUS, **SETTINGS, checkpoint=tmp_path)
+    assert [str(warning.message) for warning in warned] == 2 * [
+        f"{tmp_path}: checkpoints cannot be written: No space left on device; the run goes on without"
+    ]
+    assert tree["posterior"].equals(sample(MODEL, CORPUS, **SETTINGS)["posterior"])
 
 
 @pytest.mark.parametrize("content", ["null", "[]", "7", '"x"', "{", "", "[" * 100_000, "\x00"])

@@ -217,3 +217,19 @@ def test_a_run_is_of_one_start(tmp_path):
     with pytest.raises(CheckpointError, match="was made with start"):
         sample(get("hdp"), CORPUS, **RUN, checkpoint=tmp_path, resume=True)
     sample(get("hdp"), CORPUS, **RUN, checkpoint=tmp_path, start="one", resume=True)
+
+
+@pytest.mark.parametrize("change", ["another latent", "an earlier draw", "another corpus"])
+def test_warm_starts_with_the_same_topics_are_told_apart(change):
+    model = get("lda", n_topics=2)
+    fit = sample(model, CORPUS, **RUN)
+    other = fit.copy(deep=True)
+    if change == "another latent":
+        other["latents"]["alpha"].values[:] = 50.0
+    elif change == "an earlier draw":  # which a third chain starts at
+        other["latents"]["z"].values[0, 0] = 1 - other["latents"]["z"].values[0, 0]
+    else:
+        other["observed_data"]["words"].values[:2] = CORPUS.words[1::-1]
+        other.attrs["corpus_sha256"] = corpus_of(other).digest()
+    names = [starting_points(one, model, CORPUS)[0].name for one in (fit, fit.copy(deep=True), other)]
+    assert names[0] == names[1] != names[2]

@@ -1,6 +1,7 @@
 """One chain of a kernel: sweeps, what is recorded of them, and its checkpoints."""
 
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -63,6 +64,7 @@ class Chain:
         self.record = Record()
         self.sweep = 0
         self.pending_seconds = 0.0
+        self._is_warned = False
         latents = self.start.latents(self.rng, self.number)
         self.state: Any = self.kernel.load(latents, self.corpus, self.model)
         if self.checkpoint is not None and self.checkpoint.exists():
@@ -154,9 +156,15 @@ class Chain:
         return quantities
 
     def save(self) -> None:
-        """Write the checkpoint."""
+        """Write the checkpoint; where the disk does not let it, warn once: the chain itself is in memory."""
         assert self.checkpoint is not None
         arrays = flatten(self.state) | self.record.to_arrays()
         arrays["sweep"] = np.array(self.sweep)
         arrays["pending_seconds"] = np.array(self.pending_seconds)
-        save_chain(self.checkpoint, self.number, self.rng, arrays)
+        try:
+            save_chain(self.checkpoint, self.number, self.rng, arrays)
+        except OSError as error:
+            if not self._is_warned:  # the same words for all chains, which Python then says once
+                what = f"checkpoints cannot be written: {error.strerror or error}; the run goes on without"
+                warnings.warn(f"{self.checkpoint.parent}: {what}", RuntimeWarning, stacklevel=2)
+            self._is_warned = True
