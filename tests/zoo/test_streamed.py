@@ -247,6 +247,13 @@ def test_a_disk_that_takes_no_draws_ends_the_run(tmp_path, corpus, monkeypatch, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("step", ["cut", "complete"])
+def test_a_disk_that_is_full_in_the_end_is_named(tmp_path, corpus, monkeypatch, step):
+    monkeypatch.setattr(streamed, step, full)
+    with pytest.raises(OSError, match=r"/a\.zarr: draws cannot be written: No space left on device"):
+        stream(tmp_path / "a.zarr", bnpzoo.get("lda", n_topics=3), corpus, **RUN)
+
+
 def test_what_comes_to_the_place_of_a_fit_meanwhile_stays(tmp_path, corpus):
     model, place = bnpzoo.get("lda", n_topics=3), tmp_path / "a.zarr"
 

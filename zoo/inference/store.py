@@ -57,7 +57,7 @@ class Store:
     ) -> None:
         """Write the quantities of draws of a chain, each (n, …), from draw `first` on."""
         here = slice(first, first + len(seconds))
-        with self._lock, _told_where(self._path):
+        with self._lock, told_where(self._path):
             for path, values in _arrays(quantities, seconds).items():
                 shape = (self._chains, self._schedule.draws, *values.shape[1:])
                 chunks = (1, min(DRAWS_AT_ONCE, self._schedule.draws), *values.shape[1:])
@@ -88,7 +88,7 @@ class Store:
     def keep(self, chain: int, place: int, latents: Latents) -> None:
         """Write the latents of a draw, the `place`-th that is kept of a chain."""
         n_kept = len(self._schedule.kept(self._schedule.draws))
-        with self._lock, _told_where(self._path):
+        with self._lock, told_where(self._path):
             for name, value in latents.items():
                 values = np.asarray(value, np.int32 if value.dtype.kind == "i" else np.float64)
                 shape = (self._chains, n_kept, *values.shape)
@@ -154,12 +154,12 @@ def _check(array: "zarr.Array", chain: int, n_draws: int) -> None:
 
 
 @contextmanager
-def _told_where(path: Path) -> Iterator[None]:
+def told_where(path: Path) -> Iterator[None]:
     """Name the folder where an error of the disk, such as that it is full, does not."""
     try:
         yield
     except OSError as error:
-        raise OSError(f"{path}: draws cannot be written: {error.strerror or error}") from None
+        raise OSError(f"{path}: draws cannot be written: {error.strerror or str(error)[:300]}") from None
 
 
 def cut(folder: Path, chains: list[int], n_draws: int, n_kept: int) -> None:

@@ -28,7 +28,7 @@ from .results import attributes_of, groups_of, warmup_of
 from .rounds import Target, most_draws
 from .schedule import Schedule
 from .starts import Start
-from .store import DRAWS_AT_ONCE, Store, complete, cut, zarr_library
+from .store import DRAWS_AT_ONCE, Store, complete, cut, told_where, zarr_library
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -187,9 +187,10 @@ def stream(
         n_draws = min(lengths[chain] for chain in used)
         left_out = sorted({*range(chains)} - {*used})
         is_whole = n_draws == draws and not left_out
-        if place != folder:
-            shutil.copytree(place, folder, dirs_exist_ok=True)
-        cut(folder, used, n_draws, schedule.place(n_draws))
+        with told_where(Path(path)):
+            if place != folder:
+                shutil.copytree(place, folder, dirs_exist_ok=True)
+            cut(folder, used, n_draws, schedule.place(n_draws))
         attributes |= {
             "backend": "kernel",
             "seed": seed,
@@ -200,9 +201,10 @@ def stream(
         }
         if left_out:
             attributes["left_out"] = ",".join(map(str, left_out))
-        complete(
-            folder,
-            warmup_of([runners[chain].record for chain in used], model) | groups_of(corpus, probes),
-            attributes_of(model, corpus, attributes) | dict(notes or {}),
-        )
+        with told_where(Path(path)):
+            complete(
+                folder,
+                warmup_of([runners[chain].record for chain in used], model) | groups_of(corpus, probes),
+                attributes_of(model, corpus, attributes) | dict(notes or {}),
+            )
     return is_whole
