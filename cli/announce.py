@@ -60,3 +60,15 @@ def say_of_idle_threads(model: "Model", variant: str | None, threads: int | None
         return
     which = "only --variant parallel" if "parallel" in model.kernels else f"no sampler of {model.label}"
     say(f"--threads has no effect: {which} has threads within a sweep.", "yellow", err)
+
+
+def say_what_is_known(fits: list[str], corpus: "Corpus") -> None:
+    """Say how much of a corpus that has grown the fits know that chains start from."""
+    from ..zoo.inference import load
+    from ..zoo.inference.starts import n_tokens_known
+
+    for path in fits:
+        known = n_tokens_known(load(path), corpus)
+        if known < corpus.n_tokens:
+            told = f"{known:,} of {corpus.n_tokens:,} tokens are in documents that it knows by their words"
+            say(f"--start {path}: {told}; the others begin with topics of their words", console=err)

@@ -1,5 +1,6 @@
 """The application ``bnpzoo``: its commands, and what becomes of their errors."""
 
+import warnings
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -36,7 +37,10 @@ from .console import ExitCode, err, fail, say
 
 
 class Commands(TyperGroup):
-    """Commands whose foreseeable errors are one red line and exit code 2, and Ctrl-C a yellow one and 130."""
+    """Commands whose foreseeable errors are one red line and exit code 2, and Ctrl-C a yellow one and 130.
+
+    A warning is a yellow line.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse empty arguments: a path that is one would be taken for the current folder."""
@@ -49,7 +53,9 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; ``--debug`` lets its errors through with their traceback."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _say_warning
+                return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
             say(f"Interrupted: {interrupt}." if str(interrupt) else "Interrupted.", "yellow", err)
             raise typer.Exit(ExitCode.INTERRUPTED) from None
@@ -57,6 +63,10 @@ class Commands(TyperGroup):
             if ctx.params.get("debug") or not _foreseeable(error):
                 raise
             fail(_with_remedy(str(error)))
+
+
+def _say_warning(message: Warning | str, *_: object) -> None:
+    say(str(message), "yellow", err)
 
 
 REMEDIES = {

@@ -2,17 +2,14 @@
 
 import json
 import math
-import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .announce import announce, say_of_idle_threads
-from .compare import N_WORST
-from .console import VERDICTS, err, fail, print_json, print_table, say, with_error
-from .evaluate import record
+from .announce import announce, say_of_idle_threads, say_what_is_known
+from .console import err, fail, print_json, say
 from .inputs import read_corpus, text_options
 from .options import (
     CorpusFile,
@@ -40,18 +37,15 @@ from .options import (
     Within,
 )
 from .settings import fits_to_start_from, make_model, seconds_of, with_n_topics_of
-from .topics import print_topics
+from .summary import print_summary, say_if_not_converged, say_if_stopped, say_what_is_next, summary_of
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
-    from ..diagnostics.compare import Comparison
     from ..diagnostics.heldout import HeldOut
-    from ..zoo.contract import Model
     from ..zoo.corpus import Corpus
 
 SPLIT = "is_test"
-N_TOP_TOPICS, N_TOP_WORDS = 8, 8
 
 
 def fit(
@@ -183,7 +177,7 @@ def fit(
         streamed = _checked_folder(out_file, fixed, expected_size(corpus, chains, draws, keep))
     announce(model, corpus)
     say_of_idle_threads(model, variant if backend == "kernel" else None, threads)
-    _say_what_is_known(fits_to_start_from(start), corpus)
+    say_what_is_known(fits_to_start_from(start), corpus)
     # new documents are to be split as these were
     notes: dict[str, Any] = {"text_options": json.dumps(asdict(options))} if is_text(corpus_file) else {}
     if out_file is None:
@@ -222,19 +216,19 @@ def fit(
         if as_json:
             print_json({"model": model.card.id, "fit": out_file})
         return
-    _say_if_stopped(tree, how_on)
-    _say_if_not_converged(tree)
+    say_if_stopped(tree, how_on)
+    say_if_not_converged(tree)
     comparison = compare(labelled([tree]))
     held_out = None if test is None else _score(tree, test, seed)
     if as_json:
-        print_json(_summary(tree, model, comparison, held_out) | {"fit": out_file})
+        print_json(summary_of(tree, model, comparison, held_out) | {"fit": out_file})
     else:
-        _print_summary(tree, comparison, held_out, out_file, verbose)
+        print_summary(tree, comparison, held_out, out_file, verbose)
         if out_file is not None:
             without = [flag for flag, is_set in (("--grow", parts), ("--resume", resume)) if is_set]
             enough = max(draws, math.ceil(ESS_LIMIT / chains))
             more = "" if enough == draws else f" --draws {enough}"
-            _say_what_is_next(tree, comparison, out_file, checkpoint, more, without)
+            say_what_is_next(tree, comparison, out_file, checkpoint, more, without)
 
 
 def _checked_folder(out_file: Path, fixed: bool, size: int) -> Path | None:
@@ -257,28 +251,6 @@ def _checked_folder(out_file: Path, fixed: bool, size: int) -> Path | None:
     return out_file
 
 
-def _say_if_stopped(tree: "DataTree", how_on: str) -> None:
-    """Say after how many draws a run was stopped, if it was, and how it goes on."""
-    left_out = tree.attrs.get("left_out", "")
-    if tree.attrs["interrupted"] or left_out:
-        when = "Interrupted" if tree.attrs["interrupted"] else "Time was up"
-        without = f"; left out, since they had fewer: chains {left_out}" if left_out else ""
-        say(f"{when} after {tree['posterior'].sizes['draw']} draws a chain{without}{how_on}", "yellow", err)
-
-
-def _say_if_not_converged(tree: "DataTree") -> None:
-    """Say which starts of variational inference had not converged where they ended."""
-    stats = tree["sample_stats"].dataset
-    if "converged" not in stats:  # of another back end
-        return
-    converged, iterations = (stats[name].to_numpy()[:, 0] for name in ("converged", "iterations"))
-    chains = (~converged).nonzero()[0]
-    if chains.size:
-        after = ", ".join(f"{chain} (after {iterations[chain]} iterations)" for chain in chains)
-        more = "; a larger --tune lets them go on" if iterations.max() >= tree.attrs["tune"] else ""
-        say(f"Drawn from where they were, not converged: chains {after}{more}", "yellow", err)
-
-
 def _score(tree: "DataTree", test: "Corpus", seed: int) -> "HeldOut | None":
     """Score the documents that were held out, or say why not."""
     from ..diagnostics.heldout.usual import usual_score
@@ -287,18 +259,6 @@ def _score(tree: "DataTree", test: "Corpus", seed: int) -> "HeldOut | None":
         say("Documents that were held out are not scored: no draw is kept whole (--keep)", "yellow", err)
         return None
     return usual_score(tree, test, seed=seed)
-
-
-def _say_what_is_known(fits: list[str], corpus: "Corpus") -> None:
-    """Say how much of a corpus that has grown the fits know that chains start from."""
-    from ..zoo.inference import load
-    from ..zoo.inference.starts import n_tokens_known
-
-    for path in fits:
-        known = n_tokens_known(load(path), corpus)
-        if known < corpus.n_tokens:
-            told = f"{known:,} of {corpus.n_tokens:,} tokens are in documents that it knows by their words"
-            say(f"--start {path}: {told}; the others begin with topics of their words", console=err)
 
 
 def _read_back(out_file: Path) -> "DataTree | None":
@@ -331,79 +291,3 @@ def _parts(corpus: "Corpus", split: str | None) -> "tuple[Corpus, Corpus | None]
         raise ValueError(f"--split {split}: the covariates are {', '.join(corpus.covariates) or 'none'}")
     train, test = corpus.split(split or SPLIT)
     return train, test if split or test.n_documents else None
-
-
-def _summary(
-    tree: "DataTree", model: "Model", comparison: "Comparison", held_out: "HeldOut | None"
-) -> dict[str, Any]:
-    return {
-        "model": model.card.id,
-        "chains": tree["posterior"].sizes["chain"],
-        "draws": tree["posterior"].sizes["draw"],
-        "interrupted": bool(tree.attrs["interrupted"]),
-        "hyperparameters": {name: str(value) for name, value in model.spelled().items()},
-        "sampled": model.sampled(),
-        "verdict": comparison.verdict,
-        "quantities": comparison.records(),
-        "trouble": next((asdict(found) for found in comparison.trouble.values()), None),
-        "held_out": None if held_out is None else record(held_out),
-    }
-
-
-def _print_summary(
-    tree: "DataTree",
-    comparison: "Comparison",
-    held_out: "HeldOut | None",
-    out_file: Path | None,
-    verbose: bool,
-) -> None:
-    """Print the verdict, the quantities to look at first or all of them, the topics, and what to do next."""
-    from ..diagnostics.topics import match_topics
-
-    (label,) = comparison.labels
-    say(comparison.headline(), VERDICTS[comparison.verdict])
-    shown = comparison.rows if verbose else comparison.worst(N_WORST)
-    print_table(
-        f"Test quantities, {label}" + ("" if verbose else f": the {len(shown)} to look at first"),
-        ["quantity", "mean", "MCSE", "ESS", "R-hat", "verdict"],
-        [
-            (row.quantity, row.mean[label], row.mcse[label], row.ess[label], row.rhat, row.verdict)
-            for row in shown
-        ],
-    )
-    if "bound" in tree["sample_stats"]:
-        bounds = ", ".join(f"{value:,.1f}" for value in tree["sample_stats"]["bound"].to_numpy()[:, 0])
-        say(f"An approximation. Its objective, points included, where each start led: {bounds}", "yellow")
-    if tree["latents"].dataset.sizes.get("kept", 0):
-        more = f"bnpzoo topics {out_file} --topics" if out_file is not None else ""
-        print_topics("Topics", match_topics(tree), N_TOP_WORDS, N_TOP_TOPICS, more=more)
-    occupied = next(row for row in comparison.rows if row.quantity == "n_topics")
-    say(f"Occupied topics: {occupied.mean[label]:.1f} on average")
-    if held_out is not None:
-        score = with_error(held_out.perplexity, held_out.standard_error, ".1f")
-        say(f"Held-out perplexity ({held_out.method}, {held_out.n_scored.sum():,} tokens): {score}")
-
-
-def _say_what_is_next(
-    tree: "DataTree",
-    comparison: "Comparison",
-    out_file: Path,
-    checkpoint: Path | None,
-    more: str,
-    without: list[str],
-) -> None:
-    """Say how to go on, by the same command with `more` and `without` some options, and what to look at."""
-    name = shlex.quote(str(out_file))
-    if not tree["latents"].dataset.sizes.get("kept", 0):
-        say(f"Next: bnpzoo report {name}")
-        return
-    could_go_on = tree.attrs["backend"] == "kernel" and tree["posterior"].sizes["chain"] > 1
-    if comparison.verdict == "inconclusive" and could_go_on:
-        more = f"--start {name} --until 1.05 --within 30m{more}"
-        if out_file.suffix != ".nc":  # a folder cannot tell how many draws there will be
-            more += f" --out {shlex.quote(str(out_file.with_suffix('.nc')))}"
-        if checkpoint is not None:
-            more += f" --checkpoint {shlex.quote(f'{checkpoint}-2')}"
-        less = f" without {' and '.join(without)}" if without else ""
-        say(f"To go on from here: the same command{less} with {more}")
-    say(f"Next: bnpzoo topics {name}; bnpzoo documents {name}; bnpzoo browse {name}")

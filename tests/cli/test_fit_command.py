@@ -1,5 +1,6 @@
 """`bnpzoo fit`: what it prints, what it writes, and what its exit code says."""
 
+import errno
 import json
 import os
 
@@ -8,7 +9,7 @@ from bnpzoo import Corpus
 from bnpzoo.cli.settings import read_seeds
 from bnpzoo.diagnostics.topics import topics_of
 from bnpzoo.zoo.formats import read_corpus, write_corpus
-from bnpzoo.zoo.inference import corpus_of, fits, load, sample, save
+from bnpzoo.zoo.inference import chain, corpus_of, fits, load, sample, save
 from bnpzoo.zoo.inference.starts import n_topics_of_fit
 from bnpzoo.zoo.memory import TooLarge
 from bnpzoo.zoo.models import get
@@ -331,3 +332,19 @@ def test_starts_of_variational_inference_that_have_not_converged_are_named(run, 
     none = run(*command, *fast, 0)
     assert none.exit_code == 2
     assert none.stderr.splitlines()[-1] == "error: tune: backend 'vi' needs at least one iteration, found 0"
+
+
+@as_plain_python
+@pytest.mark.filterwarnings("default::RuntimeWarning")
+def test_a_full_disk_under_checkpoints_is_one_line(run, corpus_file, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(chain, "save_chain", full)
+    out = tmp_path / "fit.nc"
+    result = run("fit", "lda", corpus_file, *FAST, "--checkpoint", tmp_path / "chains", "--out", out)
+    assert result.exit_code in (0, 3), result.output
+    told = " ".join(result.output.split())
+    assert told.count("checkpoints cannot be written: No space left on device; the run goes on without") == 1
+    assert "RuntimeWarning" not in told
+    assert out.exists()
