@@ -47,7 +47,7 @@ import numpy as np
 
 from ..toolbox.dirichlet import list_token, unlist_token
 from ..toolbox.jit import borrowing_kernel, kernel
-from ..toolbox.random import crt, log_beta, log_beta_variate
+from ..toolbox.random import SMALLEST, crt, log_beta, log_beta_variate
 from .customers import goes_ahead
 
 TOKENS_A_PROPOSAL = 4096
@@ -64,9 +64,6 @@ TOKENS_A_SCAN = 4
 
 LEAST = 1e-200
 """Products of probabilities become logarithms before they are smaller, or larger than its inverse."""
-
-SMALLEST = float(np.finfo(float).tiny)
-"""What a stick that underflowed to zero stands for."""
 
 
 class Halves(NamedTuple):

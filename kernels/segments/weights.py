@@ -128,11 +128,17 @@ def weigh_word(law, topics, document, word):
     return total
 
 
+@kernel
+def not_underflowed(product, scale, table_weight):
+    """Return a product with the weight of a word in it, not zero unless one of the other factors is."""
+    return SMALLEST if product == 0.0 and scale > 0.0 and table_weight > 0.0 else product
+
+
 @borrowing_kernel
 def combine(law, document, word_total):
     """Multiply the weights of slots and seats by those of the word, in place of the log weights.
 
-    Returns their sum, which is not zero: the weight of the slot of the highest log weight does not underflow.
+    Returns their sum.
     """
     n_slots, mass, weight = document.sizes[SLOTS], law.vectors.mass[0], document.log_weight
     highest = weight[n_slots]
@@ -149,12 +155,12 @@ def combine(law, document, word_total):
             of_word += document.in_dish[c, k] * document.omega[k]
         of_word /= document.dish_size[c] + mass
         scale = 1.0 if weight[c] == highest else math.exp(weight[c] - highest)
-        least = SMALLEST if weight[c] == highest else 0.0
-        weight[c] = max(least, scale * document.table_weight[c] * of_word)
+        product = scale * document.table_weight[c] * of_word
+        weight[c] = not_underflowed(product, scale, document.table_weight[c])
         total += weight[c]
     of_new = document.table_weight[n_slots] * word_total / mass
-    least = SMALLEST if weight[n_slots] == highest else 0.0
-    weight[n_slots] = max(least, math.exp(weight[n_slots] - highest) * of_new)
+    scale = math.exp(weight[n_slots] - highest)
+    weight[n_slots] = not_underflowed(scale * of_new, scale, document.table_weight[n_slots])
     return total + weight[n_slots]
 
 

@@ -13,7 +13,7 @@ LEAST, LARGEST = 1e-300, 1e300
 """Of a hyperparameter, so that its logarithm, and sums and ratios of some, are finite."""
 
 SMALLEST = 2.0**-1022
-"""What a product of probabilities that underflowed to zero stands for: the least float of full precision."""
+"""What a product of probabilities, or a stick, that underflowed to zero stands for."""
 
 MOST_LOG = 600.0
 """Largest logarithm of a Dirichlet parameter, up or down: it is cut off there, to stay a positive float."""

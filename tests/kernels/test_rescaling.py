@@ -40,7 +40,7 @@ TABLES = (
 )
 BLOCKS = (
     change(tables, "LEAST = 1e-8", "LEAST = 0.9"),
-    change(tables, "out += math.log(product)", "out = math.log(product)"),
+    change(tables, "out += math.log(max(product", "out = math.log(max(product"),
 )
 CHAINS = [
     ("hdp", "whole-tables", HALVES),

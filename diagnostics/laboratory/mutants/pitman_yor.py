@@ -251,8 +251,8 @@ MUTANTS: tuple[Mutant, ...] = (
             ),
             (
                 "other-totals",
-                " - restaurants.tables[group, place]\n",
-                "\n",
+                "(base.total[at_base] - restaurants.tables[group, place])\n",
+                "base.total[at_base]\n",
                 "the normaliser of a base has the group's own tables in it",
             ),
             (
