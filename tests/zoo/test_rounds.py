@@ -7,7 +7,7 @@ import pytest
 from bnpzoo import get, sample
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.inference import backends, kernel_chains, rounds
-from bnpzoo.zoo.inference.convergence import Worst, worst_of
+from bnpzoo.zoo.inference.convergence import Worst, rhat, worst_of
 from bnpzoo.zoo.inference.record import Record
 from bnpzoo.zoo.inference.rounds import Target, most_draws
 from bnpzoo.zoo.inference.schedule import Schedule
@@ -273,3 +273,11 @@ def test_a_target_below_the_usual_limit_is_held_to():
     assert worst_of(chains).quantity == "slow"
     assert worst_of(chains, 1.01).quantity == "apart"
     assert not worst_of(chains, 1.01).meets(1.01)
+
+
+def test_chains_that_differ_and_do_not_move_have_no_finite_rhat():
+    apart = np.full((3, 40), [[0.1], [0.2], [0.3]])
+    assert rhat([apart]) == np.inf
+    assert np.isnan(rhat([np.full((3, 40), 0.1)]))
+    apart[0, 7] = 0.4
+    assert np.isfinite(rhat([apart]))

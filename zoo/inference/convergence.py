@@ -45,6 +45,11 @@ def rhat(draws: Iterable[np.ndarray]) -> float:
     draws : iterable of float (chain, draw)
         Thinned evenly to the length of the shortest.
 
+    Returns
+    -------
+    float
+        Infinite where chains differ and none of them moves; NaN where all are one constant.
+
     References
     ----------
     .. [1] A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Bürkner (2021). Rank-normalization, folding,
@@ -53,8 +58,10 @@ def rhat(draws: Iterable[np.ndarray]) -> float:
     draws = list(draws)
     length = min(x.shape[1] for x in draws)
     even = [x[:, np.linspace(0, x.shape[1] - 1, length).astype(int)] for x in draws]
-    with np.errstate(all="ignore"):  # chains that never move have no variance within
-        return float(_stats.rhat(np.concatenate(even), method="rank"))
+    chains = np.concatenate(even)
+    with np.errstate(all="ignore"):  # chains that never move have no variance within, but for rounding
+        found = float(_stats.rhat(chains, method="rank"))
+    return np.inf if np.isfinite(found) and moves(chains) and not any(map(moves, chains)) else found
 
 
 def moves(draws: np.ndarray) -> bool:
