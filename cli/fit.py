@@ -64,7 +64,10 @@ def fit(
     chains: Annotated[
         int, typer.Option(min=1, help="Independent chains; several show whether they agree.")
     ] = 4,
-    tune: Annotated[int, typer.Option(min=0, help="Sweeps of each chain that are thrown away.")] = 500,
+    tune: Annotated[
+        int,
+        typer.Option(min=0, help="Sweeps of each chain that are thrown away; of vi, its iterations at most."),
+    ] = 500,
     draws: Annotated[int, typer.Option(min=1, help="Draws of each chain that are kept.")] = 500,
     thin: Annotated[int, typer.Option(min=1, help="Sweeps for each draw that is kept.")] = 1,
     keep: Annotated[
