@@ -257,9 +257,10 @@ def log_urns(tokens, halves, eta, n):
             count_member(tokens, halves, j, side, -1)
             n0 -= 1 - side
             n1 -= side
-            half = (halves.prior[side, g] + (n1 if side == 1 else n0)) * (eta + count[side, w])
-            both = (halves.both[g] + n0 + n1) * (eta + count[0, w] + count[1, w])
-            product *= half / both * (smoothing + total[0] + total[1]) / (smoothing + total[side])
+            half = halves.prior[side, g] + (n1 if side == 1 else n0)
+            product *= half / max(halves.both[g] + n0 + n1, SMALLEST)
+            product *= (eta + count[side, w]) / (eta + count[0, w] + count[1, w])
+            product *= (smoothing + total[0] + total[1]) / (smoothing + total[side])
             if not LEAST < product < 1.0 / LEAST:
                 out += math.log(max(product, SMALLEST))
                 product = 1.0

@@ -224,7 +224,8 @@ def shift_scales(rng, documents, n_topics):
         for e in range(labels.by_label_ptr[j], labels.by_label_ptr[j + 1]):
             factor = math.exp(min(labels.by_label_value[e] * step, MOST_LOG))
             scale = documents.scale[labels.by_label_row[e], :n_topics]
-            is_within = is_within and scale.min() * factor > LEAST_SCALE and scale.max() * factor < MOST_SCALE
+            least, most = float(scale.min()) * factor, float(scale.max()) * factor  # Python's may be infinite
+            is_within = is_within and least > LEAST_SCALE and most < MOST_SCALE
         if is_within:
             log_scale += step
             for e in range(labels.by_label_ptr[j], labels.by_label_ptr[j + 1]):

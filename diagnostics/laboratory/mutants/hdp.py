@@ -213,8 +213,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _halves(
         "normalisers-forgotten",
-        "half / both * (smoothing + total[0] + total[1]) / (smoothing + total[side])",
-        "half / both",
+        "product *= (smoothing + total[0] + total[1]) / (smoothing + total[side])",
+        "pass",
         "the probabilities of words, there and together, lack their normalisers",
     ),
     _halves(
