@@ -51,7 +51,7 @@ def number_above(name: str, value: Any, least: float) -> float:
     return number
 
 
-def checked_folder(name: str, value: Any) -> None:
+def check_folder(name: str, value: Any) -> None:
     """Raise ValueError unless `value` can be the name of a folder, or is None."""
     if value is None:
         return

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..arguments import checked_folder, whole_number
+from ..arguments import check_folder, whole_number
 from ..contract import Model, Variational
 from ..corpus import Corpus, CorpusError
 from ..corpus.counts import MOST_TOKENS
@@ -171,7 +171,7 @@ def _check_arguments(
         raise CorpusError("expected a corpus with at least one token, found none")
     if corpus.n_tokens > MOST_TOKENS:  # kernels number them by 32 bits
         raise CorpusError(f"expected a corpus of at most {MOST_TOKENS:,} tokens, found {corpus.n_tokens:,}")
-    checked_folder("checkpoint", checkpoint)
+    check_folder("checkpoint", checkpoint)
     if resume and checkpoint is None:
         raise ValueError("resume: expected a checkpoint to go on from")
     engine.check(model, given)
