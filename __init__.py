@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .zoo.families.pitman_yor.topics import PitmanYor
     from .zoo.families.topics import Dirichlet
     from .zoo.formats import read_corpus, write_corpus
-    from .zoo.inference import grow, load, sample, save
+    from .zoo.inference import cool, grow, load, sample, save
     from .zoo.models import get, list_models
     from .zoo.priors import Beta, Gamma
 
@@ -26,6 +26,7 @@ _HOME = {
     "PitmanYor": ".zoo.families.pitman_yor.topics",
     "Seeded": ".zoo.families.lda.seeded",
     "compare": ".diagnostics.compare",
+    "cool": ".zoo.inference",
     "get": ".zoo.models",
     "grow": ".zoo.inference",
     "list_models": ".zoo.models",
@@ -46,6 +47,7 @@ __all__ = [
     "Seeded",
     "__version__",
     "compare",
+    "cool",
     "get",
     "grow",
     "list_models",

@@ -2,15 +2,15 @@
 
     python -m benchmarks.mixing simulated:20 web_snippets:40
     python -m benchmarks.mixing web_snippets:60 --models mt_hdp focused hpyp --to siblings.md
-    python -m benchmarks.mixing movie_reviews:300 --samplers sparse whole-tables whole-tables:16
+    python -m benchmarks.mixing movie_reviews:300 --samplers whole-tables whole-tables:16 whole-tables:cool
 
 Of each sampler of a model there are four chains, two from one topic and two from a topic a document, as far
 as it has so many, each of so many CPU-seconds; what they say is taken from the second half of these. On real
 corpora hyperparameters are sampled under their default priors, unless ``--set`` says else; groups are the
 classes, where a corpus has no others. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000
 tokens, hyperparameters fixed at those that made them. A sampler with a number, such as ``whole-tables:16``,
-burns in on one in so many documents first, as `bnpzoo.grow` does, in the time of the chain. Prints tables
-and writes them to ``benchmarks/mixing.md``.
+burns in on one in so many documents first, as `bnpzoo.grow` does, and one with ``:cool`` as `bnpzoo.cool`
+does; both in the time of the chain. Prints tables and writes them to ``benchmarks/mixing.md``.
 """
 
 import argparse
@@ -37,6 +37,9 @@ SIMULATED = "simulated"
 STARTS = {"one topic": "one", "a topic a document": "documents"}
 WITHOUT_MOVES = {"whole-tables": "sparse", "exchange": "forced"}
 """What is put beside samplers that move whole topics: the same without those moves."""
+
+COOL = "cool"
+"""What a burn-in is called that cools."""
 
 SEEDS = (1, 2)
 TOPICS = 100
@@ -70,14 +73,15 @@ type Lines = list[Line]
 class Plan(NamedTuple):
     """What is run: a corpus, a model, settings of it as ``bnpzoo fit`` takes them, and a sampler.
 
-    With one in how many documents its burn-in begins; 1 where it does not grow.
+    With its burn-in: ``cool``, or one in how many documents it begins with; empty where there is none of its
+    own.
     """
 
     corpus: str
     model: str
     settings: tuple[str, ...]
     sampler: str
-    parts: int = 1
+    burn_in: str = ""
 
 
 class Data(NamedTuple):
@@ -130,19 +134,19 @@ def run(plan: Plan, start: str, seed: int, budget: float) -> Chain:
     """One chain of `budget` CPU-seconds, without those for compiling and for looking at it."""
     data = data_of(plan)
     small = Data(data.model, data.corpus.take([0, 1]), None)
-    run_on(small, plan._replace(parts=1), "one", 1, 0.1)  # compiles
+    run_on(small, plan._replace(burn_in=""), "one", 1, 0.1)  # compiles
     return run_on(data, plan, start, seed, budget)
 
 
 def starting_point(data: Data, plan: Plan, start: str, seed: int) -> tuple[StartingPoint, float]:
     """Where the sweeps of all documents start, and the CPU-seconds that it took to get there."""
     model, corpus, _ = data
-    if plan.parts == 1:
+    if not plan.burn_in:
         return starting_points(start, model, corpus)[0], 0.0
     begin = time.process_time()
-    fit = bnpzoo.grow(
-        model, corpus, plan.parts, variant=plan.sampler, chains=1, seed=seed, start=start, workers=1
-    )
+    how: dict[str, Any] = {"variant": plan.sampler, "chains": 1, "seed": seed, "start": start, "workers": 1}
+    cools = plan.burn_in == COOL
+    fit = bnpzoo.cool(model, corpus, **how) if cools else bnpzoo.grow(model, corpus, int(plan.burn_in), **how)
     return starting_points(fit, model, corpus)[0], time.process_time() - begin
 
 
@@ -217,7 +221,8 @@ def rows(plan: Plan, budget: float, jobs: int) -> tuple[Lines, Line]:
     starts = list(product(STARTS.items(), SEEDS))
     tasks = (delayed(run)(plan, start, seed, budget) for (_, start), seed in starts)
     chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
-    sampler = plan.sampler if plan.parts == 1 else f"{plan.sampler}, grown from 1/{plan.parts}"
+    burn_in = "cooled" if plan.burn_in == COOL else f"grown from 1/{plan.burn_in}"
+    sampler = f"{plan.sampler}, {burn_in}" if plan.burn_in else plan.sampler
     name = (plan.corpus, ", ".join([plan.model, *plan.settings]), sampler)
     lines = []
     for ((title, _), _), chain in zip(starts, chains, strict=True):
@@ -250,7 +255,7 @@ Written by `{("python -m benchmarks.mixing " + told).strip()}` on {date.today()}
 
 Four chains a sampler, two from one topic and two from a topic a document (of {MOST_TOPICS:,} at most, and on
 real text {TOPICS} where their number is fixed), each of so many CPU-seconds. What is said of them is of the
-second half of these. Sweeps are of the whole corpus.
+second half of these. Sweeps are of the whole corpus, without those of a burn-in that grows or cools.
 
 The spread is that of the chains' mean log joint; R-hat is that of the worst global quantity. Chains have met
 when R-hat of the second half so far stays at {MET} and below, looked at {CHECKS} times. ESS, of all chains
@@ -274,7 +279,7 @@ def main() -> None:
     )
     parser.add_argument("--models", nargs="+", default=["hdp"], metavar="MODEL")
     parser.add_argument(
-        "--samplers", nargs="+", help="those to compare, of every model", metavar="SAMPLER[:PARTS]"
+        "--samplers", nargs="+", help="those to compare, of every model", metavar="SAMPLER[:PARTS|:cool]"
     )
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", dest="settings")
     parser.add_argument("--jobs", type=int, default=1, help="chains at once")
@@ -284,8 +289,8 @@ def main() -> None:
     for word, model in product(words, options.models):
         name, _, seconds = word.partition(":")
         for sampler in options.samplers or samplers_of(model):
-            sampler, _, parts = sampler.partition(":")
-            plan = Plan(name, model, tuple(options.settings), sampler, int(parts or 1))
+            sampler, _, burn_in = sampler.partition(":")
+            plan = Plan(name, model, tuple(options.settings), sampler, burn_in)
             lines, summary = rows(plan, float(seconds or 60), options.jobs)
             chains += lines
             agreements.append(summary)

@@ -12,6 +12,7 @@ from .announce import announce, say_of_idle_threads, say_what_is_known
 from .console import err, fail, print_json, say
 from .inputs import read_corpus, text_options
 from .options import (
+    Cool,
     CorpusFile,
     Dask,
     Delimiter,
@@ -92,6 +93,7 @@ def fit(
     ] = None,
     start: Start = None,
     parts: Grow = None,
+    cooling: Cool = None,
     until: Until = None,
     within: Within = None,
     seed: Seed = 0,
@@ -143,7 +145,9 @@ def fit(
         ClusterError,
         check,
         check_address,
+        check_cooling,
         check_growth,
+        cool,
         expected_size,
         grow,
         held_signals,
@@ -170,10 +174,15 @@ def fit(
     )  # fmt: skip
     if resume and checkpoint is not None and not checkpoint.exists():
         say(f"{checkpoint}: there is nothing to resume; a new run begins.", "yellow", err)
+    burn_ins = [flag for flag, is_set in (("--grow", parts), ("--cool", cooling)) if is_set]
+    if burn_ins and backend != "kernel":
+        raise ValueError(f"{burn_ins[0]}: expected a kernel; backend {backend!r} takes no start")
+    if len(burn_ins) > 1:
+        raise ValueError("--cool: expected no --grow beside it; a chain burns in one way or the other")
     if parts is not None:
-        if backend != "kernel":
-            raise ValueError(f"--grow: expected a kernel; backend {backend!r} takes no start")
         check_growth(model, corpus, parts)
+    if cooling is not None:
+        check_cooling(model)
     streamed = None
     if out_file is not None:
         fixed = backend == "kernel" and until is None and within is None
@@ -198,6 +207,10 @@ def fit(
                 run["start"] = grow(model, corpus, parts, sweeps=max(tune, 1), **burn_in)
                 notes |= {"grow": parts, "start": run["start"].attrs["start"]}
                 say(f"All documents: {corpus.n_tokens:,} tokens", console=err)
+            if cooling is not None:
+                run["start"] = cool(model, corpus, cooling, **burn_in)
+                notes |= {"cool": cooling, "start": run["start"].attrs["start"]}
+                say("eta as the model has it", console=err)
             if streamed is not None:
                 stream(streamed, model, corpus, **run, notes=notes)
                 say(f"Wrote {streamed}", console=err)
@@ -228,7 +241,7 @@ def fit(
     else:
         print_summary(tree, comparison, held_out, out_file, verbose)
         if out_file is not None:
-            without = [flag for flag, is_set in (("--grow", parts), ("--resume", resume)) if is_set]
+            without = burn_ins + ["--resume"] * resume
             enough = max(draws, math.ceil(ESS_LIMIT / chains))
             more = "" if enough == draws else f" --draws {enough}"
             say_what_is_next(tree, comparison, out_file, checkpoint, more, without)

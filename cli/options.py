@@ -85,6 +85,18 @@ Grow = Annotated[
         show_default=False,
     ),
 ]
+Cool = Annotated[
+    int | None,
+    typer.Option(
+        "--cool",
+        min=1,
+        metavar="SWEEPS",
+        help="Burn in with eta held at 0.2 first, then at two thirds of that, and so on, for SWEEPS each, "
+        "such as 25: perhaps chains agree sooner where the number of topics is free. --tune and --within "
+        "begin after it.",
+        show_default=False,
+    ),
+]
 Until = Annotated[
     float | None,
     typer.Option(

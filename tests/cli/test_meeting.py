@@ -73,9 +73,26 @@ def test_fit_grows(run, corpus_file, tmp_path, out):
     )
 
 
+def test_fit_cools(run, corpus_file, tmp_path):
+    place, chains = tmp_path / "fit.nc", tmp_path / "chains"
+    options = ("--chains", 2, "--tune", 4, "--draws", 3, "--start", "one", "--seed", 2)
+    result = run("fit", "hdp", corpus_file, *options, "--cool", 2, "--out", place, "--checkpoint", chains)
+    assert result.exit_code == 0, result.output
+    assert "eta 0.2, 2 sweeps" in result.stderr
+    assert "eta as the model has it" in result.stderr
+    assert "the same command without --cool with --start" in " ".join(result.output.split())
+    fit = load(place)
+    assert fit.attrs["cool"] == 2
+    assert fit.attrs["start"] == "one"
+    assert (chains / "eta-1").is_dir()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("--cool", 5, "--backend", "numpyro", "--truncation", 3), "--cool: expected a kernel"),
+        (("--cool", 5, "--grow", 2), "--cool: expected no --grow beside it"),
+        (("--cool", 5, "--set", "eta=0.5"), "cool: expected eta below 0.2, where it begins, found 0.5"),
         (("--grow", 99), "grow: expected 2 to 8, the documents with tokens, found 99"),
         (("--grow", 2, "--backend", "numpyro", "--truncation", 3), "--grow: expected a kernel"),
         (("--within", "soon"), "--within soon: expected a time such as 90s, 10m or 2h"),

@@ -35,7 +35,7 @@ def parts_seen(monkeypatch):
         seen.append((part, options))
         return sample(model, part, **options)
 
-    monkeypatch.setattr("bnpzoo.zoo.inference.growth.sample", noted)
+    monkeypatch.setattr("bnpzoo.zoo.inference.stages.sample", noted)
     return seen
 
 

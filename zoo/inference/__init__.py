@@ -4,6 +4,7 @@ from .backends import BACKENDS
 from .chain import NotFiniteError
 from .checkpoint import CheckpointError
 from .cluster import ClusterError, check_address, cluster_at
+from .cooling import check_cooling, cool
 from .fits import expected_size, load, rescue, save
 from .growth import check_growth, grow
 from .interrupt import held_signals
@@ -19,8 +20,10 @@ __all__ = [
     "ResultsError",
     "check",
     "check_address",
+    "check_cooling",
     "check_growth",
     "cluster_at",
+    "cool",
     "corpus_of",
     "expected_size",
     "grow",

@@ -5,7 +5,7 @@ that nearly all tokens have, is over after as many sweeps of few documents as of
 topics each than they would have among many, so that chains come to the whole from above.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,8 @@ import xarray as xr
 from ..arguments import checked_seed, whole_number
 from ..contract import Model
 from ..corpus import Corpus
-from .interrupt import held_signals, stopped
-from .progress import Report, told
-from .sampling import sample
+from .progress import Report
+from .stages import Stage, through
 from .starts import Start
 
 if TYPE_CHECKING:
@@ -81,28 +80,24 @@ def grow(
     filled = np.flatnonzero(corpus.doc_lengths)
     shuffled = np.random.default_rng([seed, parts]).permutation(filled)
     shares = _shares(parts)
-    fit, starts = None, ""
-    with held_signals() as stop:
+
+    def stages() -> Iterator[Stage]:
         for share in shares:
             part = corpus.take(np.sort(shuffled[: round(filled.size * share)]))
             n_sweeps = max(1, round(sweeps * corpus.n_tokens / (len(shares) * part.n_tokens)))
-            told(progress, f"{share} of the documents: {part.n_tokens:,} tokens, {n_sweeps:,} sweeps")
-            name = f"{share.numerator}-in-{share.denominator}"
-            try:
-                fit = sample(
-                    model, part, variant=variant, chains=chains, tune=0, draws=1, thin=n_sweeps, keep=1,
-                    seed=_seed_of(seed, share), start=start if fit is None else fit, workers=workers,
-                    cluster=cluster, progress=progress, resume=resume, partial=False,
-                    checkpoint=None if checkpoint is None else Path(checkpoint) / name,
-                )  # fmt: skip
-            except KeyboardInterrupt:
-                raise stopped(checkpoint, has_draws=False) from None
-            if stop.asked:  # while the last sweep was made
-                raise stopped(checkpoint, has_draws=False)
-            starts = starts or fit.attrs["start"]
-    assert fit is not None
-    fit.attrs["start"] = starts
-    return fit
+            yield Stage(
+                f"{share.numerator}-in-{share.denominator}",
+                (share.numerator, share.denominator),
+                f"{share} of the documents: {part.n_tokens:,} tokens",
+                model,
+                part,
+                n_sweeps,
+            )
+
+    return through(
+        stages(), seed=seed, start=start, progress=progress, checkpoint=checkpoint, variant=variant,
+        chains=chains, workers=workers, cluster=cluster, resume=resume,
+    )  # fmt: skip
 
 
 def check_growth(model: Model, corpus: Corpus, parts: int) -> None:
@@ -116,8 +111,3 @@ def check_growth(model: Model, corpus: Corpus, parts: int) -> None:
 def _shares(parts: int) -> list[Fraction]:
     """Shares of the documents: one in `parts`, then twice as many, below all."""
     return [Fraction(1 << j, parts) for j in range((parts - 1).bit_length())]
-
-
-def _seed_of(seed: int, share: Fraction) -> int:
-    """Seed of a part, so that its chains do not see the random numbers of another part's."""
-    return int(np.random.SeedSequence([seed, share.numerator, share.denominator]).generate_state(1)[0])
