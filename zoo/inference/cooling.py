@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray as xr
 
 from ..arguments import checked_seed, number_above, whole_number
@@ -98,10 +99,9 @@ def cool(
             return False
         states = [latents for _, _, latents in latents_of(fit)]
         eta = float(states[0]["eta"])
+        colder = {"eta": np.array(following.get(eta, eta))}
         gains = [
-            model.log_joint(latents | {"eta": following.get(eta, eta)}, corpus)
-            - model.log_joint(latents, corpus)
-            for latents in states
+            model.log_joint(latents | colder, corpus) - model.log_joint(latents, corpus) for latents in states
         ]
         return sum(gains) <= 0.0
 
