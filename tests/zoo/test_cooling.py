@@ -89,7 +89,7 @@ def test_a_run_that_has_ended_is_resumed_to_the_same_bits(tmp_path):
     ("model", "arguments", "message"),
     [
         (get("hdp"), {"sweeps": 0}, "sweeps: expected a whole number, 1 or more, found 0"),
-        (get("hdp"), {"hottest": 0.0}, "hottest: expected a number above 0, found 0.0"),
+        (get("hdp"), {"hottest": 0.0}, "hottest: expected a number above 1e-06, found 0.0"),
         (get("hdp", eta=0.2), {}, "cool: expected eta below 0.2, where it begins, found 0.2"),
         (get("hpyp", n_topics=2), {}, "cool: expected symmetric Dirichlet topics, found .* in hpyp"),
         (get("hdp"), {"start": "two"}, "start: expected seated, one, documents"),

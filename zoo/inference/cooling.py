@@ -113,7 +113,7 @@ def cool(
 
 def check_cooling(model: Model, hottest: float = 0.2) -> None:
     """Raise the ValueError with which `cool` would refuse these arguments, without sampling."""
-    hottest = number_above("hottest", hottest, 0.0)
+    hottest = number_above("hottest", hottest, COLDEST)
     topics = getattr(model, "topics", None)
     if not isinstance(topics, Dirichlet):
         kind = "others" if topics is None else topics.name
