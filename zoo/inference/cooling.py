@@ -87,7 +87,9 @@ def cool(
     corpus = Corpus.of(corpus)
     check_cooling(model, hottest)
     seed, sweeps = checked_seed(seed), whole_number("sweeps", sweeps, 1)
-    values = list(_values(model, hottest))
+    own = model.hyperparameters()["eta"]
+    is_sampled = isinstance(own, Prior)
+    values = list(_values(hottest, COLDEST if is_sampled else own))
     following = dict(pairwise(values))
 
     def stages() -> Iterator[Stage]:
@@ -95,7 +97,7 @@ def cool(
             yield Stage(f"eta-{number}", (number,), f"eta {eta:.2g}", model.replaced(eta=eta), corpus, sweeps)
 
     def is_cold(fit: xr.DataTree) -> bool:
-        if not isinstance(model.hyperparameters()["eta"], Prior):
+        if not is_sampled:
             return False
         states = [latents for _, _, latents in latents_of(fit)]
         eta = float(states[0]["eta"])
@@ -123,11 +125,9 @@ def check_cooling(model: Model, hottest: float = 0.2) -> None:
     model.check_start()
 
 
-def _values(model: Model, hottest: float) -> Iterator[float]:
-    """Values of eta from the largest to the smallest; above that of the model, if it is fixed."""
-    eta = model.hyperparameters()["eta"]
-    least = COLDEST if isinstance(eta, Prior) else float(eta)
+def _values(hottest: float, end: float) -> Iterator[float]:
+    """Values of eta, from the largest down, above `end`."""
     value = float(hottest)
-    while value > least:
+    while value > end:
         yield value
         value *= SHARE
