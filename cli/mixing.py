@@ -7,7 +7,7 @@ import typer
 
 from .announce import say_settings
 from .console import err, one_bar, print_json, print_table, say
-from .options import Json, ModelName, Seed, Settings, Topics
+from .options import Cool, Json, ModelName, Seed, Settings, Topics
 from .settings import make_model
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def mixing(
         str | None, typer.Option(help="Which kernel; the default one unless given.", show_default=False)
     ] = None,
     sweeps: Annotated[int, typer.Option(min=10, help="Sweeps of each chain.")] = 300,
+    cooling: Cool = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -43,10 +44,13 @@ def mixing(
     a document, have to enter. No convergence needs to be judged for that. Hyperparameters are fixed: at
     values that suit benchmarks, unless --set or --like say others.
     """
+    from functools import partial
+
     import numpy as np
 
     from ..diagnostics.laboratory.mixing import mixing as run
     from ..zoo.contract import Design
+    from ..zoo.inference import check_cooling, cool
 
     model = make_model(name, settings, topics)
     if like is None:
@@ -55,6 +59,8 @@ def mixing(
         design = Design(np.full(documents, length), words, group=np.arange(documents) % 2)
     else:
         model, design = _like(like, model)
+    if cooling is not None:
+        check_cooling(model)
     say(f"{model.card.title}: {design.doc_lengths.size:,} documents", "bold", err)
     say_settings(model)
     with one_bar() as move:
@@ -64,6 +70,7 @@ def mixing(
             variant=variant,
             sweeps=sweeps,
             seed=seed,
+            burn_in=None if cooling is None else partial(cool, sweeps=cooling),
             progress=lambda start, done, total: move(done, total, f"from {start}"),
         )
     corpus = found.corpus

@@ -9,15 +9,16 @@ all tokens in one topic, and one from above, with a topic a document, say how lo
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from ...zoo.arguments import whole_number
 from ...zoo.contract import Design, Latents, Model, Probes
 from ...zoo.corpus import Corpus
 from ...zoo.inference.convergence import LOCAL
-from ...zoo.inference.starts import starting_points
+from ...zoo.inference.starts import StartingPoint, starting_points
 
 TRUTH = "truth"
 """The start at the latents that made the corpus."""
@@ -37,9 +38,9 @@ class History(NamedTuple):
     Attributes
     ----------
     quantities : mapping of str to float (sweeps,)
-        Scalar global test quantities after each sweep.
+        Scalar global test quantities after each sweep, without those of a burn-in of its own.
     seconds : float (sweeps,)
-        CPU seconds of the sweeps so far.
+        CPU seconds of the sweeps so far, with those of a burn-in of its own.
     """
 
     quantities: Mapping[str, np.ndarray]
@@ -138,6 +139,7 @@ def mixing(
     starts: Sequence[str] = ("one", "documents"),
     sweeps: int = 300,
     seed: int = 0,
+    burn_in: Callable[..., xr.DataTree] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Mixing:
     """Simulate a corpus, and run chains on it from its true latents and from elsewhere.
@@ -155,6 +157,9 @@ def mixing(
     sweeps : int
         Of each chain; at least 10.
     seed : int
+    burn_in : callable, optional
+        What chains do first that do not start at the truth: `bnpzoo.cool` or `bnpzoo.grow`, or
+        ``functools.partial`` of it.
     progress : (start, done, total) -> None, optional
 
     Returns
@@ -174,14 +179,28 @@ def mixing(
     latents, corpus = model.simulate_lengths(design, np.random.default_rng(children[0]))
     if corpus.n_tokens == 0:
         raise ValueError("design: expected a corpus with at least one token, found none")
-    points = [point for start in starts for point in starting_points(start, model, corpus)]
+    truth = StartingPoint(TRUTH, lambda rng, chain: latents)
+    points = [truth, *(point for start in starts for point in starting_points(start, model, corpus))]
     histories = {}
-    for name, child in zip([TRUTH, *(point.name for point in points)], children[1:], strict=True):
-        rng = np.random.default_rng(child)
-        begin = latents if name == TRUTH else points[len(histories) - 1].latents(rng, 0)
+    for point, child in zip(points, children[1:], strict=True):
+        name, rng, spent = point.name, np.random.default_rng(child), 0.0
+        if burn_in is not None and point is not truth:
+            own = {"variant": variant, "start": name, "seed": int(child.generate_state(1)[0])}
+            point, spent = _burnt_in(burn_in, model, corpus, **own)
+        begin = point.latents(rng, 0)
         report = None if progress is None else lambda done, name=name: progress(name, done, sweeps)
-        histories[name] = _history(model, corpus, variant, begin, sweeps, rng, report)
+        histories[name] = _history(model, corpus, variant, begin, sweeps, rng, spent, report)
     return Mixing(corpus, histories)
+
+
+def _burnt_in(
+    burn_in: Callable[..., xr.DataTree], model: Model, corpus: Corpus, **own: Any
+) -> tuple[StartingPoint, float]:
+    """Where a burn-in of one chain ends, and the CPU seconds that it takes."""
+    started = time.process_time()
+    fit = burn_in(model, corpus, chains=1, workers=1, **own)
+    (point,) = starting_points(fit, model, corpus)
+    return point, time.process_time() - started
 
 
 def _history(
@@ -191,6 +210,7 @@ def _history(
     latents: Latents,
     sweeps: int,
     rng: np.random.Generator,
+    spent: float,
     report: Callable[[int], None] | None,
 ) -> History:
     kernel = model.kernel(variant)
@@ -204,4 +224,6 @@ def _history(
         found.append({name: float(x) for name, x in now.items() if name not in LOCAL and np.ndim(x) == 0})
         if report is not None:
             report(i + 1)
-    return History({name: np.array([one[name] for one in found]) for name in found[0]}, np.cumsum(seconds))
+    return History(
+        {name: np.array([one[name] for one in found]) for name in found[0]}, spent + np.cumsum(seconds)
+    )

@@ -137,3 +137,11 @@ def test_mixing(run, fit_file):
     other = run("mixing", "hdp", "--like", fit_file)
     assert other.exit_code == 2
     assert "expected a fit of hdp, found one of lda" in other.stderr
+    cooled = run(
+        "mixing", "lda", "--set", "n_topics=2", "--set", "eta=0.1", "--sweeps", 10, "--documents", 9,
+        "--length", 8, "--words", 12, "--cool", 3, "--json",
+    )  # fmt: skip
+    assert cooled.exit_code == 0, cooled.output
+    hot = run("mixing", "lda", "--set", "eta=0.3", "--cool", 3)
+    assert hot.exit_code == 2
+    assert "cool: expected eta below 0.2, where it begins, found 0.3" in hot.stderr

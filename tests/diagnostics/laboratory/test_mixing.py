@@ -1,8 +1,10 @@
 """Chains from either side enter the band of one that starts at the truth."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from bnpzoo import get
+from bnpzoo import cool, get
 from bnpzoo.diagnostics.laboratory.mixing import TRUTH, History, Mixing, mixing
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
@@ -48,6 +50,32 @@ def test_small_corpora_are_soon_reached(model_id):
     for start, history in found.histories.items():
         for name, values in history.quantities.items():
             np.testing.assert_array_equal(values, again.histories[start].quantities[name])
+
+
+def test_chains_from_elsewhere_burn_in_first():
+    """The chain from the truth is the same, and the time of the others begins with that of their burn-in."""
+    model, design = get("hdp", alpha=1.0, eta=0.05, gamma=1.0), Design(np.full(20, 12), 15)
+    plain = mixing(model, design, sweeps=10, seed=1)
+    told = []
+
+    def burn_in(*arguments, **options):
+        told.append(options)
+        return cool(*arguments, sweeps=40, **options)
+
+    cooled = mixing(model, design, sweeps=10, seed=1, burn_in=burn_in)
+    assert [(options["start"], options["chains"]) for options in told] == [("one", 1), ("documents", 1)]
+    assert told[0]["seed"] != told[1]["seed"]
+    for start, history in cooled.histories.items():
+        same = np.array_equal(history.quantities["log_joint"], plain.histories[start].quantities["log_joint"])
+        assert same == (start == TRUTH)
+        if start != TRUTH:
+            assert history.seconds[0] > plain.histories[start].seconds[-1]
+            assert history.quantities["n_topics"][0] < 15 < design.doc_lengths.size
+    again = mixing(model, design, sweeps=10, seed=1, burn_in=partial(cool, sweeps=40))
+    for start, history in cooled.histories.items():
+        np.testing.assert_array_equal(
+            history.quantities["log_joint"], again.histories[start].quantities["log_joint"]
+        )
 
 
 @pytest.mark.slow
