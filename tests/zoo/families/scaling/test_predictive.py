@@ -9,7 +9,7 @@ from bnpzoo import Corpus, get, sample
 from bnpzoo.diagnostics.heldout import posterior_predictives
 from bnpzoo.diagnostics.heldout.labels import predict_labels
 from bnpzoo.zoo.corpus.labels import Column
-from bnpzoo.zoo.families.scaling.predictive import ScaledPredictive
+from bnpzoo.zoo.families.scaling.predictive import ScaledPredictive, ScaledProportions
 from bnpzoo.zoo.inference import latents_of
 from bnpzoo.zoo.predictive import FrozenTopics
 from scipy import integrate, sparse
@@ -66,6 +66,20 @@ def test_expected_proportions_are_an_integral(row):
     found = PREDICTIVE.proportions(sparse.csr_array(row[None]))[0]
     np.testing.assert_allclose(found, [np.exp(log_topics([k], row)) for k in range(3)], rtol=1e-8)
     assert found.sum() == pytest.approx(1.0, rel=1e-14)
+
+
+def test_own_proportions_are_the_law_of_one_more_token():
+    """Given the topics of the others, of documents without any as well."""
+    topics = [[], [0], [2], [1, 1, 2], [0] * 30 + [1]]
+    each = list(product(range(len(ROWS)), topics))
+    ends = np.cumsum([0, *(len(z) for _, z in each)])
+    z, rows = np.concatenate([z for _, z in each]).astype(int), np.array([r for r, _ in each])
+    corpus = Corpus(np.zeros(z.size, int), ends, n_words=3)
+    own = ScaledProportions(z, corpus, SHAPES, lambda here: np.zeros((1, 3)), ROWS @ LOG_SCALE, rows)
+    expected = [[log_topics([*z, k], ROWS[r]) for k in range(3)] for r, z in each]
+    expected -= np.logaddexp.reduce(expected, axis=1)[:, None]
+    np.testing.assert_allclose(own.mean(slice(0, len(each))), np.exp(expected), rtol=1e-7)
+    np.testing.assert_allclose(own.mean(slice(3, 9)), own.mean(slice(0, len(each)))[3:9], rtol=1e-12)
 
 
 def test_narrow_integrands_are_not_missed():
