@@ -116,12 +116,12 @@ def _each_topic(
         raise ValueError(
             f"top words: expected ids of the reference's {reference.n_words} words, found {top.max()}"
         )
-    if reference.n_documents == 0:
-        raise ValueError("reference corpus: expected at least one document, found none")
     n_top = top.shape[1]
     require_memory(64 * n_top * n_top, f"coherence of {n_top:,} words of each topic")
     unit_of = reference.doc_of if unit == "document" else reference.segment_of
     n_units = reference.n_documents if unit == "document" else reference.n_segments
+    if n_units == 0:
+        raise ValueError(f"reference corpus: expected at least one {unit}, found none")
     shape = (n_units, reference.n_words)
     holds = sparse.csc_array((np.ones(reference.n_tokens), (unit_of, reference.words)), shape=shape)
     holds.data[:] = 1.0  # tokens of one word in one unit were summed

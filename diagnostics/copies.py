@@ -22,8 +22,10 @@ def refuse_copies(trees: Mapping[str, xr.DataTree]) -> None:
         names = draws[a].keys() & draws[b].keys()
         if len(names) < len(draws[a]):
             continue
-        places = np.intersect1d(_sweeps(trees[a]), _sweeps(trees[b]), return_indices=True)[1:]
-        common = [_at(draws[a][name], draws[b][name], *places) for name in names]
+        chains = np.intersect1d(_chains(trees[a]), _chains(trees[b]), return_indices=True)[1:]
+        sweeps = np.intersect1d(_sweeps(trees[a]), _sweeps(trees[b]), return_indices=True)[1:]
+        of_a, of_b = (np.ix_(*places) for places in zip(chains, sweeps, strict=True))
+        common = [(draws[a][name][of_a], draws[b][name][of_b]) for name in names]
         if _move(common) and all(np.array_equal(x, y) for x, y in common):
             raise ValueError(
                 f"{b}: it has draws of {a}, those of the same sweeps of one seed; expected fits of different "
@@ -31,16 +33,16 @@ def refuse_copies(trees: Mapping[str, xr.DataTree]) -> None:
             )
 
 
+def _chains(tree: xr.DataTree) -> np.ndarray:
+    """Numbers of the chains, of which some may have been left out; int (chain,)."""
+    left_out = [int(number) for number in tree.attrs.get("left_out", "").split(",") if number]
+    return np.setdiff1d(np.arange(tree["posterior"].sizes["chain"] + len(left_out)), left_out)
+
+
 def _sweeps(tree: xr.DataTree) -> np.ndarray:
     """Sweep, or iteration, after which each draw was made; int (draw,)."""
     tune, thin = tree.attrs.get("tune", 0), tree.attrs.get("thin", 1)
     return tune + thin * (1 + np.arange(tree["posterior"].sizes["draw"]))
-
-
-def _at(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Draws (chain, draw) of two fits at some places, of the chains that both have."""
-    chains = min(len(x), len(y))
-    return x[:chains, of_x], y[:chains, of_y]
 
 
 def _move(common: list[tuple[np.ndarray, np.ndarray]]) -> bool:

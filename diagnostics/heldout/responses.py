@@ -9,7 +9,7 @@ import xarray as xr
 from ...zoo.corpus import Corpus
 from ...zoo.families.responses.family import RespondingFamily
 from ...zoo.families.responses.predictive import RespondingPredictive
-from ...zoo.families.responses.responses import is_known, response_matrix
+from ...zoo.families.responses.responses import covariate_of, is_known, response_matrix
 from ...zoo.inference import corpus_of, model_of
 from .labels import NO_VALUE, OTHER_VALUE, PredictedLabels, tells_value
 from .scores import posterior_predictives
@@ -113,7 +113,7 @@ def predict_response(
     if is_known(responses[r], documents):
         own = (responses[r],)
         truth = response_matrix(own, documents, model.label, documents.n_documents)[:, 0]
-        tells = tells_value(documents, name)
+        tells = tells_value(documents, covariate_of(responses[r], documents))
     if responses[r].is_number:
         drawn = np.concatenate(found, axis=1)
         low, high = np.quantile(drawn, [0.5 - 0.5 * INTERVAL, 0.5 + 0.5 * INTERVAL], axis=1)

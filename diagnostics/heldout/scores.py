@@ -23,7 +23,7 @@ class HeldOut:
     Attributes
     ----------
     method : str
-        ``"document completion"``, ``"left to right"`` or ``"empirical likelihood"``.
+        ``"document completion"``, ``"left to right"`` or ``"empirical likelihood"``, and what it leaves out.
     log_p : float (P,)
         Natural logarithm of the probability of each token or, where documents are scored as wholes, document:
         what is averaged over posterior draws.

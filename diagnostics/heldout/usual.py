@@ -6,6 +6,8 @@ import xarray as xr
 
 from ...zoo.corpus import Corpus
 from ...zoo.families.labelled import GivenLabels
+from ...zoo.families.responses.predictive import RespondingPredictive
+from ...zoo.predictive import FrozenTopics, Predictive
 from .empirical_likelihood import empirical_likelihood
 from .scores import HeldOut, document_completion, left_to_right, posterior_predictives, posterior_topics
 
@@ -45,8 +47,8 @@ def all_scores(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> list[HeldOu
     Returns
     -------
     list of HeldOut
-        Empirical likelihood is the last, and the only one where documents have some topics only. It knows no
-        labels, which the others are given; where there are some its ``method`` says so.
+        Empirical likelihood is the last, and the only one where documents have some topics only. It takes new
+        documents to have Dirichlet proportions and no labels; where the others do not its ``method`` says so.
 
     Raises
     ------
@@ -56,7 +58,16 @@ def all_scores(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> list[HeldOu
     simulated = empirical_likelihood(posterior_topics(tree, test), test, seed=seed)
     if next(posterior_topics(tree, test)).inclusion is not None:
         return [simulated]
-    if isinstance(next(posterior_predictives(tree, test)), GivenLabels):
-        simulated = replace(simulated, method=f"{simulated.method}, labels not used")
+    simulated = replace(simulated, method=simulated.method + _told(next(posterior_predictives(tree, test))))
     methods = (document_completion, left_to_right)
     return [*(method(posterior_predictives(tree, test), test, seed=seed) for method in methods), simulated]
+
+
+def _told(predictive: Predictive) -> str:
+    """Say what of the law of new documents empirical likelihood does not know."""
+    match predictive:
+        case GivenLabels():
+            return ", labels not used"
+        case FrozenTopics() | RespondingPredictive():  # whose words are scored without their responses
+            return ""
+    return ", as of Dirichlet documents"

@@ -79,7 +79,9 @@ def welch(independent: np.ndarray, chains: np.ndarray) -> tuple[float, float]:
     Returns
     -------
     z, p_value : float
-        Welch's statistic and its p-value under Student's law.
+        Welch's statistic and its p-value under Student's law. Where no chain ever has another value than the
+        rest, that is no smaller than the probability that independent chains all begin at this one: what is
+        rare may not have come up in slow chains, which have no variance then.
     """
     batches = chains.mean(1)
     # From the moments: `ttest_ind` itself warns of samples without variance, such as a constant quantity's.
@@ -88,7 +90,11 @@ def welch(independent: np.ndarray, chains: np.ndarray) -> tuple[float, float]:
         difference = float(moments[0][0] - moments[1][0])
         return (0.0, 1.0) if difference == 0.0 else (np.sign(difference) * np.inf, 0.0)
     found = ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
-    return float(found.statistic), float(found.pvalue)
+    least = 0.0
+    if np.ptp(chains) == 0.0:
+        share = (np.sum(independent == chains[0, 0]) + 1.0) / (independent.size + 1.0)
+        least = share ** len(chains)
+    return float(found.statistic), max(float(found.pvalue), float(least))
 
 
 def least_draws(false_alarm_rate: float) -> int:

@@ -48,6 +48,9 @@ def test_misuse_is_refused(measure):
         measure(np.array([[0, 4]]), REFERENCE)
     with pytest.raises(ValueError, match="at least one document"):
         measure(np.array([[0, 1]]), Corpus(np.array([], int), np.array([0]), n_words=4))
+    empty = Corpus(np.array([], int), np.array([0, 0]), n_words=4, segment_ptr=np.array([0]))
+    with pytest.raises(ValueError, match="at least one sentence"):
+        measure(np.array([[0, 1]]), empty, unit="sentence")
 
 
 @pytest.mark.parametrize("measure", [umass, npmi])

@@ -262,6 +262,15 @@ def test_nor_is_one_that_drops_more_sweeps_or_keeps_fewer():
     refuse_copies({"a": first, "b": fit({"x": x[:, 40:]}, tune=40, thin=1)})  # what came after
 
 
+def test_nor_is_one_of_which_chains_were_left_out():
+    x = normal()
+    whole, late = fit({"x": x}), fit({"x": x[[1, 3], :90]}, left_out="0,2")
+    for a, b in ((whole, late), (late, whole)):
+        with pytest.raises(ValueError, match=r"^b: it has draws of a"):
+            refuse_copies({"a": a, "b": b})
+    refuse_copies({"a": fit({"x": x[[0, 2]]}, left_out="1"), "b": fit({"x": normal(seed=1)})})
+
+
 def test_other_misuse_is_refused():
     with pytest.raises(ValueError, match="at least one fit"):
         compare({})

@@ -65,6 +65,30 @@ def test_welch_on_constants():
     assert p_value == 0.0
 
 
+@pytest.mark.parametrize(("share", "status"), [(0.02, "passed"), (0.5, "rejected")])
+def test_what_never_came_up_in_slow_chains_must_not_be_rare(normal, share, status):
+    """Chains that keep the flag with which they begin are right, and 36 in a hundred times all have none."""
+
+    class Flagged(normal):
+        def draw_latents(self, rng):
+            return super().draw_latents(rng), float(rng.random() < share)
+
+        def draw_data(self, rng, latents):
+            return super().draw_data(rng, latents[0])
+
+        def transition(self, rng, latents, data):
+            kept = latents[1] if status == "passed" else 0.0
+            return super().transition(rng, latents[0], data), kept
+
+        def quantities(self, latents, data):
+            return {"mu": latents[0], "flag": latents[1]}
+
+    seeds = range(5) if status == "passed" else [1]
+    found = [geweke(Flagged(), draws=2000, chains=50, transitions=10, seed=seed) for seed in seeds]
+    assert [verdict.status for verdict in found] == [status] * len(found)
+    assert any(not verdict.groups["draws"]["successive"][1].any() for verdict in found)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

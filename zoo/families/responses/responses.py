@@ -245,3 +245,8 @@ def is_known(response: Response, corpus: Labelled) -> bool:
     """Whether a corpus has the covariate of a response."""
     covariate, _ = _split(response.name, corpus)
     return covariate in corpus.covariates or (covariate == GROUP and corpus.group is not None)
+
+
+def covariate_of(response: Response, corpus: Labelled) -> str:
+    """Name of the covariate of a response, without the form in which it is taken."""
+    return _split(response.name, corpus)[0]

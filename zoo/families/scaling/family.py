@@ -29,14 +29,13 @@ from ...settings import setting
 from ...toolbox.draws import draw_categorical, log_gamma
 from ...toolbox.enumeration import restricted_growth_strings
 from ...toolbox.laws import by_first_appearance
-from ...toolbox.proportions import NormalisedRates
 from ..hdp.sticks import log_gem
 from ..lda.family import MOST_TOPICS
 from ..topics import Dirichlet, TopicSide
 from . import kernels, marginal, reference, variational
 from .laws import ScaleLaw
 from .missing import PartlyLabelledModel, as_latents
-from .predictive import ScaledPredictive
+from .predictive import ScaledPredictive, ScaledProportions
 
 LEFTOVER = 1e-12
 """Sticks are broken until less than this is left."""
@@ -232,17 +231,18 @@ class ScalingFamily(PartlyLabelledModel):
         return (np.array(z, np.int64) for z in product(range(self.n_topics), repeat=corpus.n_tokens))
 
     @override
-    def own_proportions(self, latents: Latents, corpus: Corpus) -> NormalisedRates:
-        """See `Model.own_proportions`; given u as well, which a document without tokens has not."""
+    def own_proportions(self, latents: Latents, corpus: Corpus) -> ScaledProportions:
+        """See `Model.own_proportions`; draws are given u as well, which a document without tokens has not."""
         shapes = self.document_prior(latents, corpus)[0, :-1]
         rows, of_document = self.rows_at(latents, corpus)
         log_u = np.where(corpus.doc_lengths > 0, latents["log_u"], -np.inf)[:, None]
+        log_rows = rows @ latents["log_scale"]
 
         def log_scale(here: slice) -> np.ndarray:
-            log_rows = rows[of_document[here]] @ latents["log_scale"]
-            return log_rows - np.logaddexp(0.0, log_u[here] + log_rows)
+            own = log_rows[of_document[here]]
+            return own - np.logaddexp(0.0, log_u[here] + own)
 
-        return NormalisedRates(latents["z"], corpus, shapes, log_scale)
+        return ScaledProportions(latents["z"], corpus, shapes, log_scale, log_rows, of_document)
 
     @override
     def quantities(

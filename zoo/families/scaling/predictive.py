@@ -10,6 +10,7 @@ import numpy as np
 from ....kernels.scaling import predict
 from ...corpus import Corpus
 from ...corpus.labels import distinct_rows
+from ...toolbox.proportions import NormalisedRates
 from ..labelled import GivenLabels
 
 
@@ -72,6 +73,39 @@ class ScaledPredictive(GivenLabels):
         runs = self._runs(rows)
         for d, (start, end) in enumerate(zip(documents.doc_ptr[:-1], documents.doc_ptr[1:], strict=True)):
             yield documents.words[start:end].astype(np.int64), runs[of_document[d]]
+
+
+@dataclass(frozen=True)
+class ScaledProportions(NormalisedRates):
+    """Of documents whose topics have scales; the mean is given the topics of their tokens, and not u.
+
+    Attributes
+    ----------
+    log_rows : float (R, K)
+        Log scales of each row of labels.
+    of_document : int (D,)
+        Row of each document.
+    """
+
+    log_rows: np.ndarray
+    of_document: np.ndarray
+
+    @override
+    def mean(self, here: slice) -> np.ndarray:
+        """See `Proportions.mean`; by the integrals of `kernels.scaling.predict`."""
+        shapes, row_of, n_tokens = self._shapes(here), self.of_document[here], self.corpus.doc_lengths[here]
+        out, mass = np.empty_like(shapes), float(self.shape.sum())
+        step = predict.step_for(mass)
+        for row in np.unique(row_of):
+            own, log_scale = shapes[row_of == row], self.log_rows[row][:, None]
+            t = np.arange(-predict.FAR - log_scale.max(), predict.FAR - log_scale.min() + step, step)
+            softplus = np.logaddexp(0.0, t + log_scale)
+            log_g = np.outer(n_tokens[row_of == row], t) - own @ softplus
+            log_g[:, -1] -= np.log(-np.expm1(-step * mass))  # all that follow
+            g = np.exp(log_g - log_g.max(axis=1, keepdims=True))
+            weights = own * (g @ np.exp(t + log_scale - softplus).T)
+            out[row_of == row] = weights / weights.sum(axis=1, keepdims=True)
+        return out
 
 
 def _run(

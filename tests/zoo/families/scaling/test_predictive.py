@@ -9,7 +9,7 @@ from bnpzoo import Corpus, get, sample
 from bnpzoo.diagnostics.heldout import posterior_predictives
 from bnpzoo.diagnostics.heldout.labels import predict_labels
 from bnpzoo.zoo.corpus.labels import Column
-from bnpzoo.zoo.families.scaling.predictive import ScaledPredictive
+from bnpzoo.zoo.families.scaling.predictive import ScaledPredictive, ScaledProportions
 from bnpzoo.zoo.inference import latents_of
 from bnpzoo.zoo.predictive import FrozenTopics
 from scipy import integrate, sparse
@@ -25,16 +25,30 @@ TOLERANCE = 5.0
 """Standard errors: a false alarm in any of 10 comparisons has probability 6e-6."""
 
 
-def log_topics(z, row):
-    """Log probability of the topics of a document, by quadrature over u."""
+def log_topics(z, row, shapes=SHAPES):
+    """Log probability of the topics of a document, by quadrature over u, on a scale on which it is near 1."""
     scale, counts, n = np.exp(row @ LOG_SCALE), np.bincount(z, minlength=3), len(z)
 
-    def density(t):
-        u = np.exp(t)
-        out = n * t - gammaln(n) + np.sum(counts * np.log(scale) - (SHAPES + counts) * np.log1p(u * scale))
-        return np.exp(out + np.sum(gammaln(SHAPES + counts) - gammaln(SHAPES)))
+    def log_density(t):
+        u = np.exp(np.asarray(t)[..., None])
+        out = (
+            n * t
+            - gammaln(n)
+            + np.sum(counts * np.log(scale) - (shapes + counts) * np.log1p(u * scale), axis=-1)
+        )
+        return out + np.sum(gammaln(shapes + counts) - gammaln(shapes))
 
-    return np.log(integrate.quad(density, -40.0, 60.0, limit=1000, epsabs=0.0, epsrel=1e-10)[0])
+    t = np.linspace(-40.0, 60.0, 10_001)
+    top = t[log_density(t).argmax()]
+    height = log_density(top)
+
+    def density(t):
+        return np.exp(log_density(t) - height)
+
+    parts = zip((-40.0, top - 1.0, top, top + 1.0), (top - 1.0, top, top + 1.0, 60.0), strict=True)
+    return height + np.log(
+        sum(integrate.quad(density, *ends, limit=1000, epsabs=0.0, epsrel=1e-10)[0] for ends in parts)
+    )
 
 
 def probability(words, row):
@@ -52,6 +66,31 @@ def test_expected_proportions_are_an_integral(row):
     found = PREDICTIVE.proportions(sparse.csr_array(row[None]))[0]
     np.testing.assert_allclose(found, [np.exp(log_topics([k], row)) for k in range(3)], rtol=1e-8)
     assert found.sum() == pytest.approx(1.0, rel=1e-14)
+
+
+def test_own_proportions_are_the_law_of_one_more_token():
+    """Given the topics of the others, of documents without any as well."""
+    topics = [[], [0], [2], [1, 1, 2], [0] * 30 + [1]]
+    each = list(product(range(len(ROWS)), topics))
+    ends = np.cumsum([0, *(len(z) for _, z in each)])
+    z, rows = np.concatenate([z for _, z in each]).astype(int), np.array([r for r, _ in each])
+    corpus = Corpus(np.zeros(z.size, int), ends, n_words=3)
+    own = ScaledProportions(z, corpus, SHAPES, lambda here: np.zeros((1, 3)), ROWS @ LOG_SCALE, rows)
+    expected = [[log_topics([*z, k], ROWS[r]) for k in range(3)] for r, z in each]
+    expected -= np.logaddexp.reduce(expected, axis=1)[:, None]
+    np.testing.assert_allclose(own.mean(slice(0, len(each))), np.exp(expected), rtol=1e-7)
+    np.testing.assert_allclose(own.mean(slice(3, 9)), own.mean(slice(0, len(each)))[3:9], rtol=1e-12)
+
+
+def test_narrow_integrands_are_not_missed():
+    """Of large concentrations and many tokens; words tell the topics, so that one term is the whole sum."""
+    z, row, shapes = np.repeat([0, 1, 2], [50, 60, 40]), ROWS[2], 60.0 * SHAPES
+    words = np.full((3, 3), 1e-9) + np.eye(3)
+    predictive = replace(PREDICTIVE, topics=FrozenTopics(words, shapes[None]))
+    found = predictive.log_labelled(
+        corpus_of(z), sparse.csr_array(row[None]), np.random.default_rng(0), particles=2
+    )
+    assert found[0] == pytest.approx(log_topics(z, row, shapes), abs=1e-4)
 
 
 @pytest.mark.parametrize("row", ROWS)
