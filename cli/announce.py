@@ -10,11 +10,12 @@ if TYPE_CHECKING:
 
 
 def announce(model: "Model", corpus: "Corpus") -> None:
-    """Say what is about to be sampled, how the model is set, and which labels it sees."""
+    """Say what is about to be sampled, how the model is set, and which labels and responses it sees."""
     sizes = f"{corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words"
     say(f"{model.card.title}: {sizes}", "bold", err)
     say_settings(model)
     _say_labels(model, corpus)
+    _say_responses(model, corpus)
     _say_if_words_repeat(corpus)
 
 
@@ -52,6 +53,30 @@ def _say_labels(model: "Model", corpus: "Corpus") -> None:
         say(f"  labels: {', '.join(seen)}{how}", console=err)
     else:
         say(f"No label was found, so that all documents are alike to the model{how}.", "yellow", err)
+
+
+def _say_responses(model: "Model", corpus: "Corpus") -> None:
+    """Say which responses are numbers and which categories: of whole numbers, only the user knows."""
+    from ..zoo.families.responses.family import RespondingFamily
+
+    if not isinstance(model, RespondingFamily):
+        return
+    for response in model.responses(corpus):
+        if response.is_number:
+            say(f"  {response.name}: a number", console=err)
+            continue
+        say(f"  {response.name}: {len(response.values)} categories", console=err)
+        is_open = response.name in corpus.covariates and response.name not in corpus.covariate_names
+        if is_open and all(_is_whole(value) for value in response.values):
+            how = f"--set response={response.name}:number takes them as numbers"
+            say(f"{response.name}: whole numbers are taken for categories; {how}.", "yellow", err)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        return float(text).is_integer()
+    except ValueError:
+        return False
 
 
 def say_of_idle_threads(model: "Model", variant: str | None, threads: int | None) -> None:

@@ -72,7 +72,7 @@ def _say_warning(message: Warning | str, *_: object) -> None:
 REMEDIES = {
     "expected a corpus with groups": "--groups names a covariate, or says how many to simulate",
     "expected a corpus with associations": "`bnpzoo associate` adds them to a corpus",
-    "expected a corpus with labels": "--set labels=NAME says which covariate",
+    "expected a corpus with labels": "--set labels=NAME says which covariate, --groups how many to simulate",
     "response: expected a covariate of the corpus": "--set response=NAME says which",
     "expected a label of the fit": "fit with --set labels=NAME,NAME for others",
     "expected a fit of a model with labels": "`bnpzoo predict` also takes those of slda, shdp and medlda",

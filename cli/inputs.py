@@ -146,7 +146,7 @@ GAPS = ("", "nan", "na", "n/a", "none", "null")
 
 
 def _say_gaps(path: Path, corpus: "Corpus") -> None:
-    """Say of which columns only gaps make text, and so categories: elsewhere a gap would be refused."""
+    """Say of which columns only gaps make text, and so labels of many values: a number would be refused."""
     import numpy as np
 
     from ..zoo.formats.text import typed
@@ -155,8 +155,8 @@ def _say_gaps(path: Path, corpus: "Corpus") -> None:
         if isinstance(values, np.ndarray) and values.dtype.kind == "U":
             filled = [value for value in values.tolist() if value.strip().lower() not in GAPS]
             if filled and len(filled) < len(values) and typed(filled).dtype.kind in "if":
-                gaps = f"{len(values) - len(filled):,} of {len(values):,} documents have none"
-                say(f"{path}: {name}: numbers are taken for categories, as {gaps}", "yellow", err)
+                gaps = f"{len(values) - len(filled):,} of {len(values):,} documents have no number"
+                say(f"{path}: {name}: kept as text, as {gaps}; labels take it for categories", "yellow", err)
 
 
 def read_new_documents(

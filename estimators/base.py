@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, override
 
 import numpy as np
+import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -102,12 +103,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             How often each document has each word: whole numbers, of any dtype but bool.
         y : ignored
         groups : sequence (D,), optional
-            Group of each document, by any labels; for models of several groups.
+            Group of each document, by any labels; for models of several groups, and for those of labels or
+            responses, to which the groups are categories.
 
         Raises
         ------
         ValueError
-            Counts that are negative or no whole numbers, or an argument out of range.
+            Counts that are negative or no whole numbers, a document without a group, or an argument out of
+            range.
         """
         whole_number("keep", self.keep, 1)
         model = self.make_model()
@@ -191,7 +194,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         corpus = from_counts(counts, words)
         if groups is None:
             return corpus
-        labels, group = np.unique(np.asarray(groups).astype(str), return_inverse=True)
+        told = np.asarray(groups, dtype=object)
+        gaps = np.flatnonzero(pd.isna(told))
+        if gaps.size:  # as text, it would be a group called nan
+            raise ValueError(f"groups[{gaps[0]}]: expected a label, found {told[gaps[0]]}")
+        labels, group = np.unique(told.astype(str), return_inverse=True)
         return corpus.with_groups(group, labels)
 
     def __sklearn_is_fitted__(self) -> bool:

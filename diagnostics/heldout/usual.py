@@ -36,13 +36,17 @@ def usual_score(tree: xr.DataTree, test: Corpus, chain: int | None = None, *, se
     return document_completion(posterior_predictives(tree, test, chain), test, seed=seed)
 
 
-def all_scores(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> list[HeldOut]:
+def all_scores(
+    tree: xr.DataTree, test: Corpus, *, seed: int = 0, with_left_to_right: bool = True
+) -> list[HeldOut]:
     """Score documents by every method that applies to the model.
 
     Parameters
     ----------
     tree, test, seed
         As for `usual_score`.
+    with_left_to_right : bool
+        Its time grows with the square of a document's length, that of the others with the length.
 
     Returns
     -------
@@ -59,7 +63,7 @@ def all_scores(tree: xr.DataTree, test: Corpus, *, seed: int = 0) -> list[HeldOu
     if next(posterior_topics(tree, test)).inclusion is not None:
         return [simulated]
     simulated = replace(simulated, method=simulated.method + _told(next(posterior_predictives(tree, test))))
-    methods = (document_completion, left_to_right)
+    methods = [document_completion, *([left_to_right] if with_left_to_right else [])]
     return [*(method(posterior_predictives(tree, test), test, seed=seed) for method in methods), simulated]
 
 

@@ -149,6 +149,8 @@ def test_evaluate(run, fit_file, corpus_file):
         "left to right",
         "empirical likelihood",
     ]
+    quick = json.loads(run("evaluate", fit_file, corpus_file, "--quick", "--json").stdout)
+    assert quick["held_out"] == [scores["held_out"][0], scores["held_out"][2]]
 
 
 def test_topics(run, fit_file):

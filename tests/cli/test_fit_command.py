@@ -145,11 +145,11 @@ def test_hints_of_fit_can_be_followed(run, corpus_file, tmp_path):
     assert "--until" not in alone
 
 
-def test_numbers_with_gaps_are_told_to_be_categories(run, tmp_path):
+def test_numbers_with_gaps_are_told_to_be_text(run, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,score,code,id\nred house,1.5,a,007\ngreen house,n/a,b,\nred tree,2.0,,008\n")
     said = run("convert", path, "--out", tmp_path / "a.npz", "--min-df", 1).stderr.replace("\n", "")
-    assert "score: numbers are taken for categories, as 1 of 3 documents have none" in said
+    assert "score: kept as text, as 1 of 3 documents have no number; labels take it for categories" in said
     assert "code:" not in said
     assert "id:" not in said
 
@@ -230,6 +230,27 @@ def test_a_model_of_labels_says_which_it_sees_and_which_texts_it_leaves_out(run,
 
 
 @as_plain_python
+@as_plain_python
+@pytest.mark.parametrize(
+    ("response", "told", "is_open"),
+    [
+        ("stars", "stars: 3 categories", True),
+        ("stars:category", "stars:category: 3 categories", False),
+        ("stars:number", "stars:number: a number", False),
+        ("price", "price: a number", False),
+        ("kind", "kind: 2 categories", False),
+    ],
+)
+def test_a_model_of_responses_says_how_it_takes_them(run, tmp_path, response, told, is_open):
+    path = tmp_path / "a.csv"
+    path.write_text("text,stars,price,kind\nred house,1,1.5,a\ngreen house,2,,b\nred tree,4,2.5,b\n")
+    told_as = ("--set", f"response={response}", "--set", "n_topics=2")
+    said = run("fit", "slda", path, "--min-df", 1, *told_as, "--tune", 1, "--draws", 2, "--chains", 1).stderr
+    assert f"\n  {told}\n" in said
+    hint = "stars: whole numbers are taken for categories; --set response=stars:number takes them as numbers"
+    assert (hint in said.replace("\n", " ")) == is_open
+
+
 def test_words_that_repeat_are_told(run, tmp_path):
     write_corpus(Corpus([0, 1, 2], [0, 2, 3], vocabulary=["red", "red", "blue"]), tmp_path / "a.npz")
     said = run("fit", "lda", tmp_path / "a.npz", "--set", "n_topics=2", *FAST).stderr

@@ -43,6 +43,7 @@ def test_responses_are_drawn_in_place_of_groups(run, tmp_path):
         (("was",), "was: expected sentences; --set window=10"),
         (("pfa",), "such as --set length_shape=5 --set gamma=2 --set c=0.1"),
         (("cclda",), "--groups names a covariate, or says how many to simulate"),
+        (("labeled_lda",), "--groups how many to simulate"),
     ],
     ids=lambda value: value[0],
 )

@@ -4,9 +4,10 @@ import pickle
 
 import bnpzoo
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
-from bnpzoo.sklearn import Focused, Hpyp, Lda, TopicModel
+from bnpzoo.sklearn import Dmr, Focused, Hpyp, Lda, Slda, TopicModel
 from bnpzoo.zoo.formats import from_counts
 from bnpzoo.zoo.inference import ResultsError, sample
 from bnpzoo.zoo.models import MODELS, get
@@ -122,6 +123,24 @@ def test_groups_are_metadata(counts):
     assert shares.shape == (2, 2)
     with pytest.raises(ValueError, match="middle"):
         pipeline[0].transform(counts[:1], groups=["middle"])
+
+
+@pytest.mark.parametrize("nothing", [np.nan, None, pd.NA])
+def test_a_document_without_a_group_is_refused(counts, nothing):
+    model = Hpyp(n_topics=2, alpha=0.5, eta=0.5, b=1.0, a=0.5, **SHORT)
+    with pytest.raises(ValueError, match=r"groups\[3\]: expected a label, found"):
+        model.fit(counts, groups=["old"] * 3 + [nothing] + ["new"] * 8)
+    model.fit(counts, groups=["old"] * 6 + ["new"] * 6)
+    with pytest.raises(ValueError, match=r"groups\[1\]: expected a label, found"):
+        model.transform(counts[:2], groups=pd.Series(["old", nothing]))
+
+
+def test_groups_are_the_categories_of_labels_and_responses(counts):
+    groups = ["new", "old"] * 6
+    labelled = Dmr(n_topics=2, **SHORT).fit(counts, groups=groups).matched_
+    assert [column.value for column in labelled.model.columns(labelled.corpus)] == ["new", "old"]
+    responding = Slda(n_topics=2, **SHORT).fit(counts, groups=groups).matched_
+    assert responding.model.responses(responding.corpus)[0].values == ("new", "old")
 
 
 def test_in_a_pipeline_and_a_search():
