@@ -230,7 +230,6 @@ def test_a_model_of_labels_says_which_it_sees_and_which_texts_it_leaves_out(run,
 
 
 @as_plain_python
-@as_plain_python
 @pytest.mark.parametrize(
     ("response", "told", "is_open"),
     [
@@ -251,6 +250,7 @@ def test_a_model_of_responses_says_how_it_takes_them(run, tmp_path, response, to
     assert (hint in said.replace("\n", " ")) == is_open
 
 
+@as_plain_python
 def test_words_that_repeat_are_told(run, tmp_path):
     write_corpus(Corpus([0, 1, 2], [0, 2, 3], vocabulary=["red", "red", "blue"]), tmp_path / "a.npz")
     said = run("fit", "lda", tmp_path / "a.npz", "--set", "n_topics=2", *FAST).stderr
