@@ -69,7 +69,7 @@ def test_chains_from_elsewhere_burn_in_first():
         same = np.array_equal(history.quantities["log_joint"], plain.histories[start].quantities["log_joint"])
         assert same == (start == TRUTH)
         if start != TRUTH:
-            assert history.seconds[0] > plain.histories[start].seconds[-1]
+            assert history.seconds[0] > np.ptp(history.seconds), "hundreds of sweeps, and then nine"
             assert history.quantities["n_topics"][0] < 15 < design.doc_lengths.size
     again = mixing(model, design, sweeps=10, seed=1, burn_in=partial(cool, sweeps=40))
     for start, history in cooled.histories.items():
