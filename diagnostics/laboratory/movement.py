@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from ...zoo.contract import Model
-from .subject import BrokenSubject, ModelSubject
+from .subject import Bench, BrokenSubject, ModelSubject
 
 
 def one_at_a_time(model: Model) -> Iterator[tuple[str, Model]]:
@@ -23,10 +23,10 @@ def one_at_a_time(model: Model) -> Iterator[tuple[str, Model]]:
 def check_movement(subject: ModelSubject, rng: np.random.Generator, sweeps: int = 20) -> None:
     """Raise `BrokenSubject` unless all continuous latents move but fixed hyperparameters, which stay."""
     model = subject.model
-    latents = subject.draw_latents(rng)
-    data = subject.draw_data(rng, latents)
+    bench = Bench(subject)
+    latents, data = bench.draw_joint(rng)
     moved: dict[str, np.ndarray] = {}
-    for after in islice(subject.transitions(rng, latents, data), sweeps):
+    for after in islice(bench.transitions(rng, latents, data), sweeps):
         for name, value in after.items():
             if value.dtype.kind == "f":
                 moved[name] = moved.get(name, False) | _differs(latents, name, value)

@@ -118,3 +118,16 @@ def test_each_hyperparameter_alone_is_calibrated_at_budget_full(monkeypatch):
     assert asked == [(("alpha", "eta"), 2000), (("alpha",), 1000), (("eta",), 1000)]
     assert (verdict.status, verdict.message) == ("rejected", "eta alone sampled: Round 1.")
     assert verdict.false_alarm_rate == 1e-5
+
+
+def test_a_sampler_that_fails_is_broken():
+    """And ends no round of verdicts."""
+
+    class Failing(CaseSubject):
+        def transitions(self, rng, latents, data):
+            raise ValueError("negative dimensions are not allowed")
+            yield
+
+    subject = Failing(Case("lda", "sparse", "sequential"))
+    with pytest.raises(BrokenSubject, match="transition raised ValueError: negative dimensions"):
+        check_movement(subject, np.random.default_rng(1))
