@@ -48,18 +48,25 @@ class Nodes(NamedTuple):
     density: np.ndarray
 
 
-def step_for(mass: float) -> float:
-    """Distance of nodes for documents whose parameters a have the sum `mass`."""
-    return min(STEP, NARROW / math.sqrt(mass))
+def grid_of(mass: float, log_scale: np.ndarray) -> tuple[np.ndarray, float]:
+    """Nodes t for parameters a of the sum `mass` and log scales, float (K,).
+
+    Returns
+    -------
+    float (Q,), float
+        The nodes, and what the integrand at the last is divided by, for all that follow it.
+    """
+    step = min(STEP, NARROW / math.sqrt(mass))
+    t = np.arange(-FAR - log_scale.max(), FAR - log_scale.min() + step, step)
+    return t, -math.expm1(-step * mass)
 
 
 def nodes_of(shapes: np.ndarray, log_scale: np.ndarray) -> Nodes:
     """Nodes for documents of parameters a, float (K,), not all zero, and log scales, float (K,)."""
-    step = step_for(shapes.sum())
-    t = np.arange(-FAR - log_scale.max(), FAR - log_scale.min() + step, step)
+    t, tail = grid_of(shapes.sum(), log_scale)
     sigma = np.exp(-np.logaddexp(0.0, -t - log_scale[:, None]))
     density = np.exp(-np.sum(shapes[:, None] * np.logaddexp(0.0, t + log_scale[:, None]), axis=0))
-    density[-1] /= -math.expm1(-step * shapes.sum())  # all that follow
+    density[-1] /= tail
     return Nodes(sigma, density)
 
 

@@ -137,11 +137,17 @@ def test_mixing(run, fit_file):
     other = run("mixing", "hdp", "--like", fit_file)
     assert other.exit_code == 2
     assert "expected a fit of hdp, found one of lda" in other.stderr
-    cooled = run(
+    small = (
         "mixing", "lda", "--set", "n_topics=2", "--set", "eta=0.1", "--sweeps", 10, "--documents", 9,
-        "--length", 8, "--words", 12, "--cool", 3, "--json",
+        "--length", 8, "--words", 12, "--json",
     )  # fmt: skip
-    assert cooled.exit_code == 0, cooled.output
+    plain, cooled = (json.loads(run(*small, *how).stdout)["entries"] for how in ((), ("--cool", 3)))
+    of_one, of_cooled = (
+        next(entry for entry in found if (entry["start"], entry["quantity"]) == ("one", "log_joint"))
+        for found in (plain, cooled)
+    )
+    assert of_one["low"] == of_cooled["low"]
+    assert of_one["end"] != of_cooled["end"]
     hot = run("mixing", "lda", "--set", "eta=0.3", "--cool", 3)
     assert hot.exit_code == 2
     assert "cool: expected eta below 0.2, where it begins, found 0.3" in hot.stderr

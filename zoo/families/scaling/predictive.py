@@ -94,17 +94,18 @@ class ScaledProportions(NormalisedRates):
     def mean(self, here: slice) -> np.ndarray:
         """See `Proportions.mean`; by the integrals of `kernels.scaling.predict`."""
         shapes, row_of, n_tokens = self._shapes(here), self.of_document[here], self.corpus.doc_lengths[here]
-        out, mass = np.empty_like(shapes), float(self.shape.sum())
-        step = predict.step_for(mass)
+        out = np.empty_like(shapes)
         for row in np.unique(row_of):
-            own, log_scale = shapes[row_of == row], self.log_rows[row][:, None]
-            t = np.arange(-predict.FAR - log_scale.max(), predict.FAR - log_scale.min() + step, step)
-            softplus = np.logaddexp(0.0, t + log_scale)
-            log_g = np.outer(n_tokens[row_of == row], t) - own @ softplus
-            log_g[:, -1] -= np.log(-np.expm1(-step * mass))  # all that follow
+            of_row = row_of == row
+            own, log_scale = shapes[of_row], self.log_rows[row]
+            t, tail = predict.grid_of(float(self.shape.sum()), log_scale)
+            at = t + log_scale[:, None]
+            softplus = np.logaddexp(0.0, at)
+            log_g = np.outer(n_tokens[of_row], t) - own @ softplus
+            log_g[:, -1] -= np.log(tail)
             g = np.exp(log_g - log_g.max(axis=1, keepdims=True))
-            weights = own * (g @ np.exp(t + log_scale - softplus).T)
-            out[row_of == row] = weights / weights.sum(axis=1, keepdims=True)
+            weights = own * (g @ np.exp(at - softplus).T)
+            out[of_row] = weights / weights.sum(axis=1, keepdims=True)
         return out
 
 
