@@ -51,7 +51,7 @@ def evaluate(
         bool,
         typer.Option(
             "--quick",
-            help="Leave out left to right, whose time grows with the square of a document's length.",
+            help="Leave out left to right, which takes the longest.",
         ),
     ] = False,
     top: Annotated[int, typer.Option(min=2, help="Words of a topic that coherence looks at.")] = 10,

@@ -46,7 +46,7 @@ def all_scores(
     tree, test, seed
         As for `usual_score`.
     with_left_to_right : bool
-        Its time grows with the square of a document's length, that of the others with the length.
+        It takes the longest.
 
     Returns
     -------

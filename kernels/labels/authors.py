@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..toolbox.dirichlet import list_token, unlist_token
+from ..toolbox.foldin import MOST_REDRAWN, token_to_redraw
 from ..toolbox.jit import borrowing_kernel, kernel
 from ..toolbox.lists import entry_at
 from ..toolbox.random import categorical, concentration, crt, is_sampled
@@ -218,7 +219,7 @@ def _count_pair(seen, total, pair, step):
 def left_to_right(rng, words, word_topics, prior, log_conditionals):
     """Draw ``log p(w_n | authors and topics of the words before)`` along independent particles.
 
-    The mean over particles of a row's product is the probability of the document.
+    As `foldin.left_to_right` does, for pairs of an author and a topic.
 
     Parameters
     ----------
@@ -230,14 +231,19 @@ def left_to_right(rng, words, word_topics, prior, log_conditionals):
     log_conditionals : float (R, n)
         One row a particle; overwritten.
     """
-    weights = np.zeros(prior.size)
+    weights, pairs = np.zeros(prior.size), np.full(words.size, -1)
     for particle in range(log_conditionals.shape[0]):
         seen = prior.copy()
         total = np.sum(seen, axis=1)
         for n in range(words.size):
-            pair, mass = _draw_pair(rng, word_topics[words[n]], seen, total, weights)
+            for j in range(min(n, MOST_REDRAWN)):
+                i = token_to_redraw(rng, j, n)
+                _count_pair(seen, total, pairs[i], -1.0)
+                pairs[i] = _draw_pair(rng, word_topics[words[i]], seen, total, weights)[0]
+                _count_pair(seen, total, pairs[i], 1.0)
+            pairs[n], mass = _draw_pair(rng, word_topics[words[n]], seen, total, weights)
             log_conditionals[particle, n] = np.log(mass / len(prior))
-            _count_pair(seen, total, pair, 1.0)
+            _count_pair(seen, total, pairs[n], 1.0)
 
 
 @kernel

@@ -15,6 +15,13 @@ import numpy as np
 from .jit import kernel
 from .random import categorical
 
+MOST_REDRAWN = 64
+"""Tokens to the left of one that `left_to_right` redraws before it scores that one.
+
+Estimates from particles that redraw more are hardly less noisy, and with all of them the time grows with the
+square of a document's length.
+"""
+
 
 @kernel
 def _weigh(likelihood, counts, prior, weights):
@@ -36,11 +43,16 @@ def _seat(rng, likelihood, counts, prior, weights):
 
 
 @kernel
-def _sweep(rng, words, z, n, word_topics, counts, prior, weights):
-    """Redraw ``z[:n]`` one after the other, given all the others among them. Mutates `z` and `counts`."""
-    for i in range(n):
-        counts[z[i]] -= 1.0
-        z[i] = _seat(rng, word_topics[words[i]], counts, prior, weights)
+def _reseat(rng, words, z, i, word_topics, counts, prior, weights):
+    """Redraw ``z[i]`` given the other tokens that have been counted. Mutates `z` and `counts`."""
+    counts[z[i]] -= 1.0
+    z[i] = _seat(rng, word_topics[words[i]], counts, prior, weights)
+
+
+@kernel
+def token_to_redraw(rng, j, n):
+    """Pick the `j`-th of at most `MOST_REDRAWN` among `n` tokens: the `j`-th, or one at random of more."""
+    return j if n <= MOST_REDRAWN else int(rng.random() * n)
 
 
 @kernel
@@ -74,7 +86,8 @@ def fold_in(rng, words, doc_ptr, group, word_topics, prior, burn_in, sweeps, the
             z[i] = _seat(rng, own_topics[own[i]], counts, own_prior, weights)
         theta[d] = 0.0
         for s in range(burn_in + sweeps):
-            _sweep(rng, own, z, own.size, own_topics, counts, own_prior, weights)
+            for i in range(own.size):
+                _reseat(rng, own, z, i, own_topics, counts, own_prior, weights)
             if s >= burn_in:
                 theta[d] += counts
         theta[d] = (theta[d] / sweeps + own_prior) / (own.size + own_prior.sum())
@@ -84,9 +97,9 @@ def fold_in(rng, words, doc_ptr, group, word_topics, prior, burn_in, sweeps, the
 def left_to_right(rng, words, word_topics, prior, log_conditionals):
     """Draw ``log p(w_n | z_<n)`` for each token of one document, along independent particles.
 
-    Before token n is scored, the topics of the tokens to its left get one Gibbs sweep that leaves
-    ``p(z_<n | w_<n)`` invariant; so the mean over particles of a row's product is ``p(w)`` (Wallach et al.
-    2009, Algorithm 3; Buntine 2009, Algorithm 2).
+    Before token n is scored, Gibbs draws of the topics of tokens to its left leave ``p(z_<n | w_<n)``
+    invariant; so the mean over particles of a row's product is ``p(w)`` (Wallach et al. 2009, Algorithm 3;
+    Buntine 2009, Algorithm 2). There each of these tokens is redrawn; here at most `MOST_REDRAWN` are.
 
     Parameters
     ----------
@@ -104,7 +117,9 @@ def left_to_right(rng, words, word_topics, prior, log_conditionals):
     for particle in range(log_conditionals.shape[0]):
         counts[:] = 0.0
         for n in range(words.size):
-            _sweep(rng, words, z, n, word_topics, counts, prior, weights)
+            for j in range(min(n, MOST_REDRAWN)):
+                i = token_to_redraw(rng, j, n)
+                _reseat(rng, words, z, i, word_topics, counts, prior, weights)
             likelihood = word_topics[words[n]]
             total = _weigh(likelihood, counts, prior, weights)
             log_conditionals[particle, n] = math.log(total / (n + total_prior))

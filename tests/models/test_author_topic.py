@@ -10,12 +10,14 @@ from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_roo
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.diagnostics.laboratory.token_law import joint, outcomes
+from bnpzoo.kernels.labels import authors
+from bnpzoo.kernels.toolbox.foldin import MOST_REDRAWN
 from bnpzoo.zoo.contract import Design, Probes
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
 from samplers import on_rung
 from scipy import sparse
-from scipy.special import logsumexp
+from scipy.special import logsumexp, roots_jacobi
 
 FALSE_ALARM_RATE = 1e-5
 
@@ -190,6 +192,24 @@ def test_probability_of_a_document_given_authors_is_a_sum_over_authors_and_topic
         estimates = [predictive.log_labelled(document, given, rng, particles=50)[0] for _ in range(200)]
         error = np.std(np.exp(estimates)) / np.sqrt(200)
         assert abs(np.exp(logsumexp(estimates) - np.log(200)) - exact) < 5.0 * error
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("length", [6, MOST_REDRAWN + 30])
+def test_probability_of_a_document_given_two_authors_is_an_integral_over_their_proportions(length):
+    words = np.random.default_rng(2).choice(3, size=length, p=[0.3, 0.3, 0.4])
+    topics, prior = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), np.array([[0.3, 0.2], [2.0, 5.0]])
+    (first, of_first), (second, of_second) = (roots_jacobi(length, b - 1, a - 1) for a, b in prior)
+    share = (2 + np.add.outer(first, second)[..., None]) / 4  # of the first topic; exact for a polynomial
+    likelihood = (share * topics[0, words] + (1 - share) * topics[1, words]).prod(-1)
+    exact = of_first @ likelihood @ of_second / (of_first.sum() * of_second.sum())
+    for given, is_right in ((prior, True), (prior * [10.0, 1.0], False)):
+        found = np.empty((3000, length))
+        kernel = authors.left_to_right
+        kernel(np.random.default_rng(0), words, np.ascontiguousarray(topics.T), given, found)
+        products = np.exp(found.sum(1))
+        error = products.std() / np.sqrt(products.size)
+        assert (abs(products.mean() - exact) < 4.9 * error) == is_right
 
 
 def test_completion_given_several_authors_is_a_mean_over_their_topics():

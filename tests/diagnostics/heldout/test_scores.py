@@ -9,6 +9,7 @@ from bnpzoo.diagnostics.heldout.empirical_likelihood import empirical_likelihood
 from bnpzoo.kernels.toolbox import foldin
 from bnpzoo.zoo.contract import FrozenTopics
 from bnpzoo.zoo.corpus import Corpus
+from scipy.special import roots_jacobi
 
 # Each z-test below compares one mean with an exact number at 4.9 standard errors: false alarm 1e-6.
 Z = 4.9
@@ -78,6 +79,18 @@ def test_the_check_of_left_to_right_rejects_wrong_estimates():
     # vanish: the particles to the left of a token carry weights, which this leaves out.
     product_of_means = right.reshape(100, 400, -1).mean(axis=1).prod(axis=1)
     assert abs(z_score(product_of_means, truth)) > Z
+
+
+@pytest.mark.compiled
+def test_left_to_right_is_unbiased_where_some_tokens_alone_are_redrawn():
+    words = np.random.default_rng(2).choice(3, size=foldin.MOST_REDRAWN + 30, p=[0.3, 0.3, 0.4])
+    # The integral over the proportion of the first topic, exact: the integrand is a polynomial.
+    at, weights = roots_jacobi(words.size, PRIOR[1] - 1, PRIOR[0] - 1)
+    first = (1 + at[:, None]) / 2
+    truth = weights / weights.sum() @ (first * PHI[0, words] + (1 - first) * PHI[1, words]).prod(1)
+    products = conditionals(words, PHI, PRIOR, 3000).prod(axis=1)
+    assert abs(z_score(products, truth)) < Z
+    assert abs(z_score(conditionals(words, PHI, 1.5 * PRIOR, 3000).prod(axis=1), truth)) > Z
 
 
 @pytest.mark.parametrize("words", [[], [1], [0, 2, 1], [2, 2, 0, 0, 1]])
