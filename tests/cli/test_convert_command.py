@@ -19,6 +19,16 @@ def test_text_for_other_programs(run, text, tmp_path, name):
     np.testing.assert_array_equal(found.counts(), expected.counts())
     np.testing.assert_array_equal(found.vocabulary, ["cat", "dog"])
     assert ("year" in found.covariates) == (name == "c.npz")
+    assert (f"{tmp_path / name} has no place for year: left out" in result.stderr) == (name != "c.npz")
+
+
+def test_bags_of_words_say_what_they_leave_out(run, tmp_path):
+    path = tmp_path / "text.csv"
+    path.write_text('text,group\n"dogs bark\ncats bark",a\n"cats sleep",b\n')
+    result = run("convert", path, "--out", tmp_path / "c.ldac", "--sentences", "lines")
+    assert result.exit_code == 0, result.output
+    assert f"{tmp_path / 'c.ldac'} has no place for groups, sentences: left out" in result.stderr
+    assert "no place" not in run("convert", tmp_path / "c.ldac", "--out", tmp_path / "d.ldac").stderr
 
 
 def test_options_of_text(run, text, tmp_path):

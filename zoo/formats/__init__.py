@@ -50,6 +50,7 @@ __all__ = [
     "from_gensim",
     "from_texts",
     "is_text",
+    "left_out",
     "read_corpus",
     "read_texts",
     "to_counts",
@@ -241,6 +242,24 @@ def write_corpus(corpus: Corpus, path: str | PathLike[str], *, format: str | Non
         if write is None:
             raise CorpusError(f"cannot write {name}: a corpus does not keep its text")
         write(corpus, path)
+
+
+def left_out(corpus: Corpus, path: str | PathLike[str]) -> list[str]:
+    """Name what of a corpus `write_corpus` does not write, as the format has no place for it.
+
+    Empty for those that hold all of it. The order of words is not named: no bag of words has one.
+    """
+    path = as_path(path)
+    with located(path):
+        is_of_bags = FORMATS[_format_of(path, None)].open_bags is not None
+    if not is_of_bags:
+        return []
+    fields = {
+        "groups": corpus.group,
+        "sentences": corpus.segment_ptr,
+        "associations of words": corpus.associations,
+    }
+    return [name for name, value in fields.items() if value is not None] + list(corpus.covariates)
 
 
 def as_path(path: str | PathLike[str]) -> Path:
