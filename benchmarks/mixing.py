@@ -10,7 +10,8 @@ corpora hyperparameters are sampled under their default priors, unless ``--set``
 classes, where a corpus has no others. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000
 tokens, hyperparameters fixed at those that made them. A sampler with a number, such as ``whole-tables:16``,
 burns in on one in so many documents first, as `bnpzoo.grow` does, and one with ``:cool`` as `bnpzoo.cool`
-does; both in the time of the chain. Prints tables and writes them to ``benchmarks/mixing.md``.
+does, with 25 sweeps at each eta or as many as ``:cool:100`` says; both in the time of the chain. Prints
+tables and writes them to ``benchmarks/mixing.md``.
 """
 
 import argparse
@@ -40,6 +41,9 @@ WITHOUT_MOVES = {"whole-tables": "sparse", "exchange": "forced"}
 
 COOL = "cool"
 """What a burn-in is called that cools."""
+
+SWEEPS = 25
+"""Of such a burn-in, at each eta."""
 
 SEEDS = (1, 2)
 TOPICS = 100
@@ -73,8 +77,8 @@ type Lines = list[Line]
 class Plan(NamedTuple):
     """What is run: a corpus, a model, settings of it as ``bnpzoo fit`` takes them, and a sampler.
 
-    With its burn-in: ``cool``, or one in how many documents it begins with; empty where there is none of its
-    own.
+    With its burn-in: ``cool``, ``cool:100`` of so many sweeps at each eta, or one in how many documents it
+    begins with; empty where there is none of its own.
     """
 
     corpus: str
@@ -145,8 +149,11 @@ def starting_point(data: Data, plan: Plan, start: str, seed: int) -> tuple[Start
         return starting_points(start, model, corpus)[0], 0.0
     begin = time.process_time()
     how: dict[str, Any] = {"variant": plan.sampler, "chains": 1, "seed": seed, "start": start, "workers": 1}
-    cools = plan.burn_in == COOL
-    fit = bnpzoo.cool(model, corpus, **how) if cools else bnpzoo.grow(model, corpus, int(plan.burn_in), **how)
+    kind, _, sweeps = plan.burn_in.partition(":")
+    if kind == COOL:
+        fit = bnpzoo.cool(model, corpus, int(sweeps or SWEEPS), **how)
+    else:
+        fit = bnpzoo.grow(model, corpus, int(kind), **how)
     return starting_points(fit, model, corpus)[0], time.process_time() - begin
 
 
@@ -221,8 +228,9 @@ def rows(plan: Plan, budget: float, jobs: int) -> tuple[Lines, Line]:
     starts = list(product(STARTS.items(), SEEDS))
     tasks = (delayed(run)(plan, start, seed, budget) for (_, start), seed in starts)
     chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
-    burn_in = "cooled" if plan.burn_in == COOL else f"grown from 1/{plan.burn_in}"
-    sampler = f"{plan.sampler}, {burn_in}" if plan.burn_in else plan.sampler
+    kind, _, sweeps = plan.burn_in.partition(":")
+    burn_in = f"cooled, {sweeps or SWEEPS} each" if kind == COOL else f"grown from 1/{kind}"
+    sampler = f"{plan.sampler}, {burn_in}" if kind else plan.sampler
     name = (plan.corpus, ", ".join([plan.model, *plan.settings]), sampler)
     lines = []
     for ((title, _), _), chain in zip(starts, chains, strict=True):
@@ -279,7 +287,10 @@ def main() -> None:
     )
     parser.add_argument("--models", nargs="+", default=["hdp"], metavar="MODEL")
     parser.add_argument(
-        "--samplers", nargs="+", help="those to compare, of every model", metavar="SAMPLER[:PARTS|:cool]"
+        "--samplers",
+        nargs="+",
+        help="those to compare, of every model",
+        metavar="SAMPLER[:PARTS|:cool[:SWEEPS]]",
     )
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", dest="settings")
     parser.add_argument("--jobs", type=int, default=1, help="chains at once")
