@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .zoo.families.pitman_yor.topics import PitmanYor
     from .zoo.families.topics import Dirichlet
     from .zoo.formats import read_corpus, write_corpus
-    from .zoo.inference import cool, grow, load, sample, save
+    from .zoo.inference import as_fit, cool, grow, load, sample, save
     from .zoo.models import get, list_models
     from .zoo.priors import Beta, Gamma
 
@@ -25,6 +25,7 @@ _HOME = {
     "Gamma": ".zoo.priors",
     "PitmanYor": ".zoo.families.pitman_yor.topics",
     "Seeded": ".zoo.families.lda.seeded",
+    "as_fit": ".zoo.inference",
     "compare": ".diagnostics.compare",
     "cool": ".zoo.inference",
     "get": ".zoo.models",
@@ -46,6 +47,7 @@ __all__ = [
     "PitmanYor",
     "Seeded",
     "__version__",
+    "as_fit",
     "compare",
     "cool",
     "get",

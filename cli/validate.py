@@ -53,7 +53,8 @@ def validate(
         typer.Argument(
             metavar="MODEL",
             help="A model's name; `bnpzoo list` shows them. With --blind also a sampler of your own, as "
-            "FILE.py:NAME; its trials have copies of the *.py files of the same folder.",
+            "FILE.py:NAME; what it imports from other *.py files of the same folder is changed, too, and its "
+            "trials have copies of these files.",
             show_default=False,
         ),
     ] = "",

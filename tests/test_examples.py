@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bnpzoo import compare
 from bnpzoo.diagnostics.laboratory.oracle import Oracle
 
 ROOT = Path(__file__).parents[1]
@@ -21,6 +22,7 @@ def run_cells(page):
     return names
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 def test_test_your_own_sampler(monkeypatch):
     # Five verdicts on the right sampler. False alarms: at most 1e-5 each, none of the joint ratios'.
@@ -33,6 +35,8 @@ def test_test_your_own_sampler(monkeypatch):
         verdicts = names[rung]
         assert verdicts["coins"].passed, verdicts["coins"]
         assert verdicts["forgetful coins"].status == "rejected", verdicts["forgetful coins"]
+    assert names["forgetful"]
+    assert compare({name: names[name] for name in ("kernel", "mine")}).verdict == "disagree"
 
 
 @pytest.mark.compiled

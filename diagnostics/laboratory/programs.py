@@ -86,7 +86,14 @@ class NumpyroProgram:
         missing = [name for name in self.observed if name not in sites]
         if missing:
             raise ValueError(f"{self.name}: expected a site {missing[0]!r}, which is observed")
-        return {name: value for name, value in sites.items() if name not in self.observed}
+        latents = {name: value for name, value in sites.items() if name not in self.observed}
+        discrete = [name for name, value in latents.items() if value.dtype.kind != "f"]
+        if discrete:
+            raise BrokenSubject(
+                f"site {discrete[0]!r} of {self.name} is discrete, and NUTS moves only what is continuous: "
+                "sum it out, or observe it"
+            )
+        return latents
 
     def draw_data(self, rng: np.random.Generator, latents: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Draw the observed sites given all others."""

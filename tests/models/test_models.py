@@ -8,6 +8,7 @@ from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design, Gamma, Probes
 from bnpzoo.zoo.corpus import Corpus, CorpusError
+from bnpzoo.zoo.inference import as_fit, latents_of
 from bnpzoo.zoo.models import MODELS, get, list_models
 from every_model import (
     DESIGN,
@@ -92,6 +93,15 @@ def test_generator_keeps_the_design(which):
     assert np.array_equal(corpus.doc_lengths, DESIGN.doc_lengths)
     assert corpus.n_words == DESIGN.n_words
     assert latents["z"].shape == (corpus.n_tokens,)
+
+
+@every_model
+def test_draws_from_elsewhere_are_a_fit(which):
+    model, (latents, corpus) = simulated(which)
+    (_, _, kept), *_ = latents_of(as_fit(model, corpus, [[latents, latents]]))
+    assert kept.keys() == latents.keys()
+    for name, values in latents.items():
+        np.testing.assert_array_equal(kept[name], values)
 
 
 @every_model

@@ -8,6 +8,7 @@ from .cooling import check_cooling, cool
 from .fits import expected_size, load, rescue, save
 from .growth import check_growth, grow
 from .interrupt import held_signals
+from .own import as_fit
 from .results import ResultsError, corpus_of, latents_of, model_of
 from .sampling import check, sample
 from .streamed import stream
@@ -18,6 +19,7 @@ __all__ = [
     "ClusterError",
     "NotFiniteError",
     "ResultsError",
+    "as_fit",
     "check",
     "check_address",
     "check_cooling",

@@ -14,7 +14,10 @@ from ..contract import Latents, Model, Probes
 from ..corpus import Corpus, CorpusError
 from .results import CHANGING, DIMENSIONS, ResultsError, corpus_of, latents_of, model_of
 
-BACKENDS = ("kernel", "numpyro", "stan", "vi")
+OWN = "own"
+"""In the place of a back end, where somebody's own sampler has made the draws."""
+
+BACKENDS = ("kernel", "numpyro", "stan", "vi", OWN)
 
 QUANTITIES: Mapping[str, tuple[str, ...]] = {
     "n_topics": (),
@@ -239,7 +242,7 @@ def _check_latents(tree: xr.DataTree, model: Model, corpus: Corpus, start: Laten
         raise ResultsError("latents: expected no more chains than in posterior")
     for chain, draw, latents in latents_of(tree):
         try:
-            _check_values(latents, model, corpus)
+            check_values(latents, model, corpus)
         except ResultsError as error:
             raise ResultsError(f"latents: chain {chain}, kept draw {draw}: {error}") from None
 
@@ -253,7 +256,7 @@ def _check_padding(name: str, values: np.ndarray) -> None:
         raise ResultsError(f"latents: {name}: expected a number for each topic")
 
 
-def _check_values(latents: Latents, model: Model, corpus: Corpus) -> None:
+def check_values(latents: Latents, model: Model, corpus: Corpus) -> None:
     """Check the ranges of the latents of one draw."""
     for name, value in latents.items():
         if value.dtype.kind == "i":

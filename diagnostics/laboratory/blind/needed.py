@@ -10,21 +10,47 @@ type Definitions = Mapping[str, Sequence[ast.AST]]
 """What functions, classes, methods and constants are made of, by name; of a class all but its methods."""
 
 
-def needed_by(name: str, module: ast.Module) -> set[str]:
-    """Names of the functions, classes and constants of a module that one of them needs, itself among them."""
+def needed_by(names: set[str], module: ast.Module) -> set[str]:
+    """Names of the functions, classes and constants of a module that some of them need, and their own."""
     definitions = _gathered((own, [statement]) for own, statement in _of_module(module))
-    return _reached({name} & definitions.keys(), definitions, {})
+    return _reached(names & definitions.keys(), definitions, {})
 
 
-def needed_but_for(method: str, name: str, module: ast.Module) -> set[str]:
-    """Return the same, and methods as ``Class.method``, without a method and what nothing else calls."""
+def needed_but_for(method: str, names: set[str], module: ast.Module) -> set[str]:
+    """Return the same, and methods as ``Class.method``, without a method, if any, and what it alone calls."""
     definitions = _gathered(_with_methods(module))
     without = {own for own in definitions if own.endswith(f".{method}")}
     only_there = {own for own in _reached(without, definitions, {}) if own.rpartition(".")[2] not in CALLED}
     members: dict[str, set[str]] = {}
     for own in definitions.keys() - only_there:
         members.setdefault(own.rpartition(".")[0], set()).add(own)
-    return _reached({name} & definitions.keys(), definitions, members)
+    return _reached(names & definitions.keys(), definitions, members)
+
+
+def imported_by(names: set[str], module: ast.Module) -> dict[str, set[str]]:
+    """Find what definitions, such as ``f`` or ``Class.method``, use of each module that theirs imports."""
+    parts = [part for own, parts in _with_methods(module) if own in names for part in parts]
+    nodes = [node for part in parts for node in ast.walk(part)]
+    plain = {node.id for node in nodes if isinstance(node, ast.Name)}
+    found: dict[str, set[str]] = {}
+    for statement in ast.walk(module):
+        match statement:
+            case ast.ImportFrom(module=str(origin), names=aliases, level=0):
+                own = {alias.name for alias in aliases if (alias.asname or alias.name) in plain}
+                anything = plain if any(alias.name == "*" for alias in aliases) else set()
+                found.setdefault(origin, set()).update(own, anything)
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    of_it = _attributes_of(alias.asname or alias.name, nodes)
+                    found.setdefault(alias.name, set()).update(of_it)
+    return found
+
+
+def _attributes_of(name: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner), attr=attribute) if owner == name:
+                yield attribute
 
 
 def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:

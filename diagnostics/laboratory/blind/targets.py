@@ -23,7 +23,7 @@ from ..definitions import PACKAGE, Name, path_of
 from ..ladder import DESIGN, JUDGES, NOT_FOLLOWED, Case, climb, stan_tokens
 from ..validate import cases_of
 from .changes import Site, python_sites
-from .needed import needed_but_for, needed_by
+from .needed import imported_by, needed_but_for, needed_by
 from .stan_changes import stan_sites
 from .trial import Trial
 from .trials_of_models import cousins_of, rungs_of, tests_of
@@ -96,7 +96,9 @@ class Target(ABC):
 
 
 class OwnSampler(Target):
-    """Somebody's own sampler, in one Python file: what is named, and all in the file that it names in turn.
+    """Somebody's own sampler: what is named in a Python file, and all that it names in turn.
+
+    That may lie in the same file, or in others beside it that are imported from there.
 
     What a stored audit knows of a mutant holds as long as these stay the same: Python files beside the file,
     modules that the right program imports, and this package; but not the installed packages, nor files of
@@ -119,10 +121,7 @@ class OwnSampler(Target):
         self.attribute = target.rpartition(":")[2]
         if self.file.suffix != ".py" or not self.file.is_file():
             raise ValueError(f"{self.file}: expected a Python file")
-        with self.file.open("rb") as lines:
-            encoding, _ = detect_encoding(lines.readline)
-        if encoding != "utf-8":
-            raise ValueError(f"{self.file}: expected UTF-8 without a byte order mark, found {encoding}")
+        _check_encoding(self.file)
         named = self._names().get(self.attribute)
         if named is None:
             raise ValueError(f"{self.file}: expected {self.attribute!r} in it, a subject or its class")
@@ -162,16 +161,26 @@ class OwnSampler(Target):
         So are test quantities where the file has no ``verdicts``: `sequential` and `geweke` compare any
         function of latents and data with itself, and cannot notice that it is another one.
         """
-        source = self.file.read_bytes()
-        module = ast.parse(source)
-        needed = needed_by(self.attribute, module)
-        judged = needed_but_for("quantities", self.attribute, module)
+        found: list[Site] = []
+        for file, needed in self._needed().items():
+            found += python_sites(file.name, file.read_bytes(), needed.__contains__)
+        return found
+
+    def _needed(self) -> dict[Path, set[str]]:
+        """Names of the definitions that may be changed, methods as ``Class.method`` among them, by file."""
         has_verdicts = "verdicts" in self._names()
-
-        def is_wanted(name: str) -> bool:
-            return name.partition(".")[0] in needed and (has_verdicts or name in judged)
-
-        return python_sites(self.file.name, source, is_wanted)
+        found: dict[Path, set[str]] = {}
+        waiting = [(self.file, {self.attribute})]
+        while waiting:
+            file, names = waiting.pop()
+            module = _parsed(file)
+            wanted = _wanted(names, module, has_verdicts)
+            if wanted <= found.setdefault(file, set()):
+                continue
+            found[file] |= wanted
+            beside = {file.with_name(f"{m}.py"): own for m, own in imported_by(wanted, module).items()}
+            waiting += [(path, own) for path, own in beside.items() if path.is_file()]
+        return found
 
     @property
     def law(self) -> str:
@@ -194,6 +203,28 @@ class OwnSampler(Target):
         """One trial: whatever the target has to say."""
         module = f"{__package__}.trial"
         return [Trial("verdicts", ("-m", module, f"{self.file.name}:{self.attribute}"))]
+
+
+def _check_encoding(file: Path) -> None:
+    with file.open("rb") as lines:
+        encoding, _ = detect_encoding(lines.readline)
+    if encoding != "utf-8":
+        raise ValueError(f"{file}: expected UTF-8 without a byte order mark, found {encoding}")
+
+
+def _parsed(file: Path) -> ast.Module:
+    _check_encoding(file)
+    try:
+        return ast.parse(file.read_bytes())
+    except SyntaxError as error:
+        raise ValueError(f"{file}:{error.lineno}: {error.msg}") from None
+
+
+def _wanted(names: set[str], module: ast.Module, has_verdicts: bool) -> set[str]:
+    """Return what some names need in their module; test quantities only where own verdicts may notice."""
+    needed = needed_by(names, module)
+    judged = needed_but_for("" if has_verdicts else "quantities", names, module)
+    return {name for name in judged if name.partition(".")[0] in needed}
 
 
 class PackageModel(Target):

@@ -135,3 +135,13 @@ def test_names_of_programs_and_of_sites():
     assert own.observed == {"y": "y"}
     rng = np.random.default_rng(0)
     assert own.draw_data(rng, own.draw_latents(rng))["y"].shape == (3,)
+
+
+def test_a_discrete_site_is_named():
+    def mixture(y=None):
+        z = numpyro.sample("z", dist.Bernoulli(0.5))
+        numpyro.sample("y", dist.Normal(2.0 * z, 1.0), obs=y)
+
+    verdict = sbc(NumpyroProgram(mixture, "y"), replications=20, draws=11)
+    assert verdict.status == "broken"
+    assert verdict.message.startswith("site 'z' of mixture is discrete")

@@ -202,6 +202,17 @@ def test_long_error_messages_become_one_line(broken):
     assert sequential(broken(transition=transition)).message == "transition raised TypeError: first line."
 
 
+@pytest.mark.parametrize("rung", [sequential, geweke, sbc])
+def test_the_traceback_of_what_was_raised_is_had_from_what_the_rung_wraps(rung, broken):
+    def transition(*_):
+        raise TypeError("first line\nsecond line")
+
+    with pytest.raises(BrokenSubject) as raised:
+        rung.__wrapped__(broken(transition=transition))
+    assert raised.value.__cause__.__traceback__.tb_next is not None
+    assert str(raised.value.__cause__) == "first line\nsecond line"
+
+
 def test_quantities_may_come_in_any_order():
     told = [{"a": 1.0, "b": [2.0, 3.0]}, {"b": [2.0, 3.0], "a": 1.0}]
     bench = Bench(type("Either", (), {"quantities": lambda self, latents, data: told[latents]})())
