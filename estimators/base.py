@@ -156,7 +156,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return -float(np.log(self.perplexity(X, groups=groups)))
 
     def perplexity(self, X: Any, *, groups: Any = None) -> float:
-        """Perplexity of documents by document completion: each half of a document predicts the other's words.
+        """Perplexity of documents by document completion: half of each document predicts the other half.
 
         Averaged over posterior draws before the logarithm; lower is better, and V is that of guessing. See
         `document_completion`. Where a document has some topics only, by empirical likelihood instead, which

@@ -135,8 +135,9 @@ def document_completion(
 ) -> HeldOut:
     """Predict half of each test document from its other half.
 
-    Half of each document's tokens, at random, are observed; their topics are drawn by Gibbs sampling under
-    the frozen topics, and the mean topic proportions θ predict the other half:
+    Half of each document's tokens, at random, are observed; their topics are drawn under the frozen topics,
+    by Gibbs sampling that begins where a particle filter ends, and the mean topic proportions θ predict the
+    other half:
     ``p(w) = sum_k θ_k φ_kw`` (Wallach et al. 2009, Section 5.1; Asuncion et al. 2009).
 
     Parameters

@@ -33,8 +33,9 @@ def transform(
 ) -> Summary:
     """Topic proportions of new documents.
 
-    Under the frozen topics of each kept draw, topics of a document's tokens are drawn by Gibbs sampling. The
-    same document always gets the same proportions, whatever stands beside it.
+    Under the frozen topics of each kept draw, topics of a document's tokens are drawn by Gibbs sampling that
+    begins where a particle filter ends. The same document always gets the same proportions, whatever stands
+    beside it.
 
     Parameters
     ----------

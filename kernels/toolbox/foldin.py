@@ -6,6 +6,11 @@ Given the topics' word probabilities, documents are independent and a document's
 
 where ``n_k`` counts the document's other tokens in topic k. `word_topics` is φ transposed, (V, K) for each
 group, so that the weights of one token lie side by side in memory.
+
+Where the prior is small, sweeps hardly ever leave the topics with which they begin: to exchange a topic for
+another, a document would have both of them in between. So a particle filter finds these, not tokens that are
+seated one after the other, each without a look at the words to come. It takes the tokens in a random order:
+those of a word often stand together, and by the last of them few particles would have another topic.
 """
 
 import math
@@ -21,6 +26,9 @@ MOST_REDRAWN = 64
 Estimates from particles that redraw more are hardly less noisy, and with all of them the time grows with the
 square of a document's length.
 """
+
+PARTICLES = 20
+"""Of the filter that seats the tokens: about as much work as so many sweeps."""
 
 
 @kernel
@@ -56,6 +64,55 @@ def token_to_redraw(rng, j, n):
 
 
 @kernel
+def _seat_all(rng, words, word_topics, prior, prior_if_absent, z, counts):
+    """Draw the topics of all tokens by a particle filter, and count them; see `draw_counts`.
+
+    Particles are resampled by how likely they make the next word, and draw its topic from the conditional.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    words : int (n,)
+    word_topics : float (V, K)
+    prior, prior_if_absent : float (K,)
+    z : int (n,)
+        Overwritten, as is `counts`.
+    counts : float (K,)
+    """
+    n_topics = prior.size
+    own, before = np.zeros((PARTICLES, n_topics)), np.empty((PARTICLES, n_topics))
+    weights, likelihood = np.empty((PARTICLES, n_topics)), np.empty(PARTICLES)
+    topic = np.empty((words.size, PARTICLES), np.int32)
+    parent = np.empty((words.size, PARTICLES), np.int32)
+    order = np.arange(words.size)
+    for i in range(words.size):
+        other = i + int(rng.random() * (words.size - i))
+        order[i], order[other] = order[other], order[i]
+        of_word = word_topics[words[order[i]]]
+        for p in range(PARTICLES):
+            likelihood[p] = 0.0
+            for k in range(n_topics):
+                in_document = own[p, k] + prior[k] if own[p, k] > 0.0 else prior_if_absent[k]
+                weights[p, k] = in_document * of_word[k]
+                likelihood[p] += weights[p, k]
+        before[:] = own
+        mean, height, reached, p = likelihood.mean(), rng.random(), likelihood[0], 0
+        for q in range(PARTICLES):  # systematic: of each its share, rounded at random
+            while reached < (height + q) * mean and p < PARTICLES - 1:
+                p += 1
+                reached += likelihood[p]
+            own[q] = before[p]
+            parent[i, q] = p
+            topic[i, q] = categorical(rng, weights[p], n_topics)
+            own[q, topic[i, q]] += 1.0
+    p = int(rng.random() * PARTICLES)
+    counts[:] = own[p]
+    for i in range(words.size - 1, -1, -1):
+        z[order[i]] = topic[i, p]
+        p = parent[i, p]
+
+
+@kernel
 def fold_in(rng, words, doc_ptr, group, word_topics, prior, burn_in, sweeps, theta):
     """Fill `theta` with the posterior mean topic proportions of new documents.
 
@@ -81,9 +138,7 @@ def fold_in(rng, words, doc_ptr, group, word_topics, prior, burn_in, sweeps, the
         own = words[doc_ptr[d] : doc_ptr[d + 1]]
         own_prior = prior[group[d]]
         own_topics = word_topics[group[d] if len(word_topics) > 1 else 0]
-        counts[:] = 0.0
-        for i in range(own.size):
-            z[i] = _seat(rng, own_topics[own[i]], counts, own_prior, weights)
+        _seat_all(rng, own, own_topics, own_prior, own_prior, z, counts)
         theta[d] = 0.0
         for s in range(burn_in + sweeps):
             for i in range(own.size):
@@ -149,19 +204,15 @@ def draw_counts(rng, words, word_topics, prior, prior_if_absent, burn_in, counts
     n_topics = prior.size
     own = np.zeros(n_topics)
     weights = np.zeros(n_topics)
-    z = np.full(words.size, -1)
-    absent = (
-        prior  # in the first sweep, which seats the tokens: it is easier to leave a topic than to open it
-    )
-    for sweep in range(-burn_in - 1, counts.shape[0]):
+    z = np.empty(words.size, np.int64)
+    _seat_all(rng, words, word_topics, prior, prior_if_absent, z, own)
+    for sweep in range(-burn_in, counts.shape[0]):
         for i in range(words.size):
-            if z[i] >= 0:
-                own[z[i]] -= 1.0
+            own[z[i]] -= 1.0
             likelihood = word_topics[words[i]]
             for k in range(n_topics):
-                weights[k] = (own[k] + prior[k] if own[k] > 0.0 else absent[k]) * likelihood[k]
+                weights[k] = (own[k] + prior[k] if own[k] > 0.0 else prior_if_absent[k]) * likelihood[k]
             z[i] = categorical(rng, weights, n_topics)
             own[z[i]] += 1.0
-        absent = prior_if_absent
         if sweep >= 0:
             counts[sweep] = own

@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from ..corpus import Corpus
 from ..predictive import FrozenTopics, Proportions
-from .draws import draw_dirichlet, log_gamma
+from .draws import draw_categorical, draw_dirichlet, log_gamma
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class DirichletProportions(Proportions):
     @override
     def mean(self, here: slice) -> np.ndarray:
         weights = self._frozen.weights(self._counts(here), self.rows[here])
-        return weights / weights.sum(axis=1, keepdims=True)
+        total = weights.sum(axis=1, keepdims=True)
+        return np.divide(weights, total, out=np.zeros(weights.shape), where=total > 0.0)
 
     @override
     def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -125,9 +126,22 @@ def _counts_in(z: np.ndarray, n_topics: int, corpus: Corpus, here: slice) -> np.
 def draw_proportions(
     frozen: FrozenTopics, counts: np.ndarray, row: np.ndarray | int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw topic proportions of documents given their counts (…, K); see `FrozenTopics.weights`."""
+    """Draw topic proportions of documents given their counts (…, K); see `FrozenTopics.weights`.
+
+    Where topics may be off, a document without tokens may have none; it then has the topic that a first token
+    would have. Where there are none to have, the proportions are zero.
+    """
     prior = np.broadcast_to(frozen.prior[row], counts.shape)
     if frozen.inclusion is not None:
-        on = np.divide(frozen.prior_if_absent[row], prior, out=np.zeros(counts.shape), where=prior > 0)
-        prior = prior * ((counts > 0) | (rng.random(counts.shape) < on))
-    return draw_dirichlet(counts + prior, rng)
+        opens = np.broadcast_to(frozen.prior_if_absent[row], counts.shape)
+        on = np.divide(opens, prior, out=np.zeros(counts.shape), where=prior > 0)
+        is_on = (counts > 0) | (rng.random(counts.shape) < on)
+        nowhere = ~is_on.any(axis=-1)
+        if nowhere.any():
+            first = draw_categorical(opens[nowhere], rng)
+            is_on[nowhere] = first[:, None] == np.arange(counts.shape[-1])
+        prior = prior * is_on
+    shapes = counts + prior
+    out, some = np.zeros(shapes.shape), shapes.any(axis=-1)
+    out[some] = draw_dirichlet(shapes[some], rng)
+    return out

@@ -113,6 +113,26 @@ def test_fold_in_finds_the_posterior_mean_proportions(words):
     assert abs(z_score(theta[:, 0], truth[0])) > Z
 
 
+@pytest.mark.parametrize("fold", ["fold_in", "draw_counts"])
+def test_fold_in_does_not_stay_with_the_topic_of_the_first_words(fold):
+    """Of a document that has all but surely one topic, which its first words alone would not tell."""
+    words, prior, copies = 2 * [0] + 4 * [1] + 8 * [2], np.full(2, 1e-3), 2_000
+    counts, joint = enumerate_topics(words, PHI, prior)
+    truth = (joint @ counts / joint.sum() + prior) / (len(words) + prior.sum())
+    assert truth[0] < 0.01
+    word_topics, theta = np.ascontiguousarray(PHI.T), np.empty((copies, 2))
+    rng, one, drawn = np.random.default_rng(1), document(words), np.empty((3, 2))
+    for copy in range(copies):
+        if fold == "fold_in":
+            args = (one.words, one.doc_ptr, one.group_of_doc, word_topics[None], prior[None])
+            foldin.fold_in(rng, *args, 5, 3, theta[copy : copy + 1])
+        else:
+            foldin.draw_counts(rng, one.words, word_topics, prior, prior, 5, drawn)
+            theta[copy] = (drawn.mean(axis=0) + prior) / (len(words) + prior.sum())
+    # the first two words alone say 0.98; that there are but 20 particles may take some documents there
+    assert theta[:, 0].mean() == pytest.approx(truth[0], abs=0.05)
+
+
 @pytest.mark.compiled
 def test_compiled_and_plain_python_draw_the_same():
     corpus = Corpus(np.array([0, 2, 1, 2], np.int32), np.array([0, 3, 3, 4]), n_words=3)

@@ -49,6 +49,27 @@ def test_topics_that_may_be_off():
     assert np.all(drawn[:, 0, :2] > 0.0)
 
 
+def test_a_document_without_any_topic_has_that_of_its_first_token():
+    """Proportions were not a number wherever all topics were off, and so were the ends of intervals."""
+    r, inclusion = np.array([[0.5, 2.0]]), np.array([[0.3, 0.6]])
+    law = DirichletProportions(Z[:0], Corpus([], [0, 0], ["a"]), r, np.zeros(1, int), inclusion)
+    on = inclusion[0] * 2.0 ** -r[0]
+    on /= on + 1.0 - inclusion[0]
+    first = on * r[0] / np.sum(on * r[0])
+    one, both, none = on * (1.0 - on[::-1]), on.prod(), np.prod(1.0 - on)
+    drawn = law.draw(slice(0, 1), N, np.random.default_rng(4))
+    np.testing.assert_allclose(drawn.sum(axis=2), 1.0)
+    assert agree(drawn[:, 0], one + both * r[0] / r.sum() + none * first)
+
+
+def test_where_there_are_no_topics_proportions_are_zero():
+    """As in a task of empty documents, to which `sparse_transfer` need not give any."""
+    law = DirichletProportions(Z, CORPUS, np.array([[0.5, 0.5, 0.5], [0.0, 0.0, 0.0]]), np.array([0, 1, 0]))
+    assert law.mean(HERE)[1] == pytest.approx(np.zeros(3))
+    drawn = law.draw(HERE, 10, np.random.default_rng(5))
+    np.testing.assert_allclose(drawn.sum(axis=2), [[1.0, 0.0, 1.0]] * 10)
+
+
 def test_mixed_proportions():
     parts = [
         (np.array([0.25, 0.75]), np.array([[1.0, 2.0, 3.0], [0.1, 0.1, 5.0]])),
