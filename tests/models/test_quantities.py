@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN
-from bnpzoo.zoo.families.scaling.family import ScalingFamily
+from bnpzoo.zoo.toolbox.proportions import NormalisedRates
 from quantities import state_of
 from quantities_state import PROBES
 from quantities_topics import WORDS
@@ -32,12 +32,12 @@ def test_quantities_have_their_values(state):
 def test_own_proportions_are_those_behind_the_predictive_probabilities(state):
     """Up to their sum: rates that are divided by it have another one under a single draw.
 
-    Of scaling processes the predictive probabilities are given u, and the proportions are not; they have a
-    test of their own, by quadrature.
+    Where proportions are rates divided by their sum, their means have tests of their own, by quadrature:
+    predictive probabilities are those of expected rates, or given more of the latents.
     """
-    if isinstance(state.model, ScalingFamily):
-        return
     model, latents, corpus = state.model, state.latents, state.corpus
+    if isinstance(model.own_proportions(latents, corpus), NormalisedRates):
+        pytest.skip("proportions are rates divided by their sum")
     filled = np.flatnonzero(corpus.doc_lengths)
     cells = np.array(list(product(filled, range(corpus.n_words))))
     predictive = model.quantities(latents, corpus, PROBES._replace(cells=cells))["predictive"]

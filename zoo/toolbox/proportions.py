@@ -14,6 +14,12 @@ from ..corpus import Corpus
 from ..predictive import FrozenTopics, Proportions
 from .draws import draw_categorical, draw_dirichlet, log_gamma
 
+STEP = 0.35
+"""Between nodes of integrals over gamma rates: the error of a sum is near exp(-pi^2 / step), 6e-13."""
+
+FAR = 40.0
+"""From which on a logistic function is one, or from minus which on an integrand is nothing."""
+
 
 @dataclass(frozen=True)
 class DirichletProportions(Proportions):
@@ -85,8 +91,6 @@ class MixedProportions(Proportions):
 class NormalisedRates(Proportions):
     """Of documents with rates of topics, ``Gamma(shape_k + count_k)`` times a scale, divided by their sum.
 
-    The mean is that of the expected rates.
-
     Attributes
     ----------
     z : int (N,)
@@ -103,7 +107,16 @@ class NormalisedRates(Proportions):
 
     @override
     def mean(self, here: slice) -> np.ndarray:
-        return softmax(np.log(self._shapes(here)) + self.log_scale(here), axis=1)
+        """See `Proportions.mean`; by the integrals of `mean_of_rates`."""
+        shapes, log_scale = self._shapes(here), self.log_scale(here)
+        rows, of_document = np.unique(log_scale, axis=0, return_inverse=True)
+        of_document = np.broadcast_to(of_document.reshape(-1), len(shapes))
+        out = np.empty_like(shapes)
+        for r, row in enumerate(rows):
+            own = shapes[of_document == r]
+            t = np.arange(-FAR - row.max(), FAR - row.min() + STEP, STEP)
+            out[of_document == r] = mean_of_rates(own, row, t, -np.expm1(-STEP * own.sum(axis=1)))
+        return out
 
     @override
     def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -113,6 +126,40 @@ class NormalisedRates(Proportions):
     def _shapes(self, here: slice) -> np.ndarray:
         counts = _counts_in(self.z, self.shape.size, self.corpus, here)
         return np.maximum(counts + self.shape, np.finfo(float).tiny)
+
+
+def mean_of_rates(
+    shapes: np.ndarray,
+    log_scale: np.ndarray,
+    t: np.ndarray,
+    tail: np.ndarray | float,
+    n_drawn: np.ndarray | None = None,
+) -> np.ndarray:
+    """Mean of rates, ``Gamma(a_k)`` times scales s_k, that are divided by their sum, float (D, K).
+
+    It is proportional to ``a_k ∫ σ(t + log s_k) g(t) dt``, where ``g(t) = Π_j (1 + s_j exp(t))^-a_j``, or
+    that times ``exp(n t)`` where the rates are known to have been divided for n tokens, which a counts.
+
+    Parameters
+    ----------
+    shapes : float (D, K)
+        a.
+    log_scale : float (K,)
+    t : float (Q,)
+        Nodes at equal steps, from where the integrand is nothing to where all σ are one.
+    tail : float (D,) or float
+        What the integrand at the last node is divided by, for all that would follow.
+    n_drawn : int (D,), optional
+    """
+    at = t + log_scale[:, None]
+    softplus = np.logaddexp(0.0, at)
+    log_g = -shapes @ softplus
+    if n_drawn is not None:
+        log_g += np.outer(n_drawn, t)
+    log_g[:, -1] -= np.log(tail)
+    g = np.exp(log_g - log_g.max(axis=1, keepdims=True))
+    weights = shapes * (g @ np.exp(at - softplus).T)
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _counts_in(z: np.ndarray, n_topics: int, corpus: Corpus, here: slice) -> np.ndarray:

@@ -8,7 +8,8 @@ from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.inference import load, save
 from bnpzoo.zoo.toolbox.proportions import DirichletProportions, MixedProportions, NormalisedRates
 from samplers import as_plain_python
-from scipy.special import digamma
+from scipy.integrate import quad
+from scipy.special import beta, digamma
 
 N = 20_000
 CORPUS = Corpus(np.zeros(7, int), [0, 4, 4, 7], ["a"])
@@ -88,13 +89,26 @@ def test_rates_that_are_normalised():
     shape, log_scale = np.array([0.5, 1.5, 1e-3]), np.array([[0.0, -1.0, 2.0]] * 3) * [[1.0], [2.0], [3.0]]
     law = NormalisedRates(Z, CORPUS, shape, lambda here: log_scale[here])
     shapes = shape + COUNTS
-    rates = shapes * np.exp(log_scale)
-    np.testing.assert_allclose(law.mean(HERE), rates / rates.sum(axis=1, keepdims=True))
     drawn = law.draw(HERE, N, np.random.default_rng(3))
     np.testing.assert_allclose(drawn.sum(axis=2), 1.0)
+    assert agree(drawn, law.mean(HERE))
     log_odds = np.log(drawn[..., 0] / drawn[..., 1])
     mean_log = digamma(shapes) + log_scale
     assert agree(log_odds, mean_log[:, 0] - mean_log[:, 1])
+
+
+@pytest.mark.parametrize("log_scale", [0.0, 1.0, -4.0])
+@pytest.mark.parametrize("shape", [[1.0, 1.0], [0.5, 2.0], [1e-3, 2e-3], [30.0, 10.0]])
+def test_mean_of_two_normalised_rates_is_an_integral_over_a_beta_variable(shape, log_scale):
+    """The share of the first is ``s b / (s b + 1 - b)``, b a Beta variable."""
+    none = Corpus(np.zeros(0, int), [0, 0], n_words=1)
+    law = NormalisedRates(none.words, none, np.array(shape), lambda here: np.array([[log_scale, 0.0]]))
+    scale, exponents = np.exp(log_scale), (shape[0] - 1, shape[1] - 1)
+    share = quad(
+        lambda b: scale * b / (scale * b + 1 - b), 0, 1, weight="alg", wvar=exponents, epsabs=0, epsrel=1e-11
+    )
+    expected = share[0] / beta(*shape)
+    assert law.mean(slice(0, 1))[0, 0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_document_without_a_token_and_without_weights_has_no_rates_of_zero():

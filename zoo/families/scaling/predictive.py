@@ -10,7 +10,7 @@ import numpy as np
 from ....kernels.scaling import predict
 from ...corpus import Corpus
 from ...corpus.labels import distinct_rows
-from ...toolbox.proportions import NormalisedRates
+from ...toolbox.proportions import NormalisedRates, mean_of_rates
 from ..labelled import GivenLabels
 
 
@@ -99,13 +99,7 @@ class ScaledProportions(NormalisedRates):
             of_row = row_of == row
             own, log_scale = shapes[of_row], self.log_rows[row]
             t, tail = predict.grid_of(float(self.shape.sum()), log_scale)
-            at = t + log_scale[:, None]
-            softplus = np.logaddexp(0.0, at)
-            log_g = np.outer(n_tokens[of_row], t) - own @ softplus
-            log_g[:, -1] -= np.log(tail)
-            g = np.exp(log_g - log_g.max(axis=1, keepdims=True))
-            weights = own * (g @ np.exp(at - softplus).T)
-            out[of_row] = weights / weights.sum(axis=1, keepdims=True)
+            out[of_row] = mean_of_rates(own, log_scale, t, tail, n_tokens[of_row])
         return out
 
 
