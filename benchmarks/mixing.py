@@ -10,7 +10,7 @@ corpora hyperparameters are sampled under their default priors, unless ``--set``
 classes, where a corpus has no others. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000
 tokens, hyperparameters fixed at those that made them. A sampler with a number, such as ``whole-tables:16``,
 burns in on one in so many documents first, as `bnpzoo.grow` does, and one with ``:cool`` as `bnpzoo.cool`
-does, with 25 sweeps at each eta or as many as ``:cool:100`` says; both in the time of the chain. Prints
+does, with as many sweeps at each eta as ``:cool:100`` says, if it does; both in the time of the chain. Prints
 tables and writes them to ``benchmarks/mixing.md``.
 """
 
@@ -41,9 +41,6 @@ WITHOUT_MOVES = {"whole-tables": "sparse", "exchange": "forced"}
 
 COOL = "cool"
 """What a burn-in is called that cools."""
-
-SWEEPS = 25
-"""Of such a burn-in, at each eta."""
 
 SEEDS = (1, 2)
 TOPICS = 100
@@ -151,7 +148,7 @@ def starting_point(data: Data, plan: Plan, start: str, seed: int) -> tuple[Start
     how: dict[str, Any] = {"variant": plan.sampler, "chains": 1, "seed": seed, "start": start, "workers": 1}
     kind, _, sweeps = plan.burn_in.partition(":")
     if kind == COOL:
-        fit = bnpzoo.cool(model, corpus, int(sweeps or SWEEPS), **how)
+        fit = bnpzoo.cool(model, corpus, *([int(sweeps)] if sweeps else []), **how)
     else:
         fit = bnpzoo.grow(model, corpus, int(kind), **how)
     return starting_points(fit, model, corpus)[0], time.process_time() - begin
@@ -229,7 +226,7 @@ def rows(plan: Plan, budget: float, jobs: int) -> tuple[Lines, Line]:
     tasks = (delayed(run)(plan, start, seed, budget) for (_, start), seed in starts)
     chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
     kind, _, sweeps = plan.burn_in.partition(":")
-    burn_in = f"cooled, {sweeps or SWEEPS} each" if kind == COOL else f"grown from 1/{kind}"
+    burn_in = f"cooled, {sweeps} each" if sweeps else "cooled" if kind == COOL else f"grown from 1/{kind}"
     sampler = f"{plan.sampler}, {burn_in}" if kind else plan.sampler
     name = (plan.corpus, ", ".join([plan.model, *plan.settings]), sampler)
     lines = []

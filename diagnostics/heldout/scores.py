@@ -174,7 +174,7 @@ def left_to_right(
 
     The estimate of each document's probability under one draw is the mean over particles of the product of
     the conditional probabilities, which is unbiased (Buntine 2009); the product of the means over particles
-    is not. Before a token, up to 64 of those before it are redrawn.
+    is not. Before a token is scored, at most `foldin.MOST_REDRAWN` of those before it are redrawn.
 
     Parameters
     ----------

@@ -68,16 +68,7 @@ def _seat_all(rng, words, word_topics, prior, prior_if_absent, z, counts):
     """Draw the topics of all tokens by a particle filter, and count them; see `draw_counts`.
 
     Particles are resampled by how likely they make the next word, and draw its topic from the conditional.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    words : int (n,)
-    word_topics : float (V, K)
-    prior, prior_if_absent : float (K,)
-    z : int (n,)
-        Overwritten, as is `counts`.
-    counts : float (K,)
+    Overwrites `z`, int (n,), and `counts`, float (K,).
     """
     n_topics = prior.size
     own, before = np.zeros((PARTICLES, n_topics)), np.empty((PARTICLES, n_topics))

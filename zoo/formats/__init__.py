@@ -248,6 +248,11 @@ def left_out(corpus: Corpus, path: str | PathLike[str]) -> list[str]:
     """Name what of a corpus `write_corpus` does not write, as the format has no place for it.
 
     Empty for those that hold all of it. The order of words is not named: no bag of words has one.
+
+    Raises
+    ------
+    CorpusError
+        The name is that of no format.
     """
     path = as_path(path)
     with located(path):

@@ -107,7 +107,7 @@ class NormalisedRates(Proportions):
 
     @override
     def mean(self, here: slice) -> np.ndarray:
-        """See `Proportions.mean`; by the integrals of `mean_of_rates`."""
+        """See `Proportions.mean`; by the integrals of `mean_proportions`."""
         shapes, log_scale = self._shapes(here), self.log_scale(here)
         rows, of_document = np.unique(log_scale, axis=0, return_inverse=True)
         of_document = np.broadcast_to(of_document.reshape(-1), len(shapes))
@@ -115,7 +115,7 @@ class NormalisedRates(Proportions):
         for r, row in enumerate(rows):
             own = shapes[of_document == r]
             t = np.arange(-FAR - row.max(), FAR - row.min() + STEP, STEP)
-            out[of_document == r] = mean_of_rates(own, row, t, -np.expm1(-STEP * own.sum(axis=1)))
+            out[of_document == r] = mean_proportions(own, row, t, -np.expm1(-STEP * own.sum(axis=1)))
         return out
 
     @override
@@ -128,14 +128,14 @@ class NormalisedRates(Proportions):
         return np.maximum(counts + self.shape, np.finfo(float).tiny)
 
 
-def mean_of_rates(
+def mean_proportions(
     shapes: np.ndarray,
     log_scale: np.ndarray,
     t: np.ndarray,
     tail: np.ndarray | float,
     n_drawn: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Mean of rates, ``Gamma(a_k)`` times scales s_k, that are divided by their sum, float (D, K).
+    """Mean of rates that are divided by their sum, ``Gamma(a_k)`` times scales s_k each, float (D, K).
 
     It is proportional to ``a_k ∫ σ(t + log s_k) g(t) dt``, where ``g(t) = Π_j (1 + s_j exp(t))^-a_j``, or
     that times ``exp(n t)`` where the rates are known to have been divided for n tokens, which a counts.

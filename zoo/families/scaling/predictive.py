@@ -10,7 +10,7 @@ import numpy as np
 from ....kernels.scaling import predict
 from ...corpus import Corpus
 from ...corpus.labels import distinct_rows
-from ...toolbox.proportions import NormalisedRates, mean_of_rates
+from ...toolbox.proportions import NormalisedRates, mean_proportions
 from ..labelled import GivenLabels
 
 
@@ -99,7 +99,7 @@ class ScaledProportions(NormalisedRates):
             of_row = row_of == row
             own, log_scale = shapes[of_row], self.log_rows[row]
             t, tail = predict.grid_of(float(self.shape.sum()), log_scale)
-            out[of_row] = mean_of_rates(own, log_scale, t, tail, n_tokens[of_row])
+            out[of_row] = mean_proportions(own, log_scale, t, tail, n_tokens[of_row])
         return out
 
 
