@@ -10,6 +10,7 @@ from ..contract import Latents, Model, Probes
 from ..corpus import Corpus
 from .record import Record
 from .results import ResultsError, assemble
+from .schedule import Schedule
 from .schema import OWN, check_fit, check_values
 
 KEPT = 10
@@ -58,7 +59,7 @@ def as_fit(
     template = model.initial_latents(corpus, np.random.default_rng(0))
     probes = Probes.of(corpus)
     n_draws = min(map(len, chains))
-    places = set(np.linspace(n_draws - 1, 0, min(KEPT, n_draws)).astype(int).tolist())
+    schedule = Schedule(tune=0, draws=n_draws, thin=1, keep=KEPT)
     each = seconds / (n_draws * len(chains))
     records = []
     for c, chain in enumerate(chains):
@@ -71,7 +72,7 @@ def as_fit(
                 raise ResultsError(f"chain {c}, draw {j}: {error}") from None
             record.quantities.append(model.quantities(latents, corpus, probes))
             record.seconds.append(each)
-            if j in places:
+            if schedule.keeps(j):
                 record.kept.append((j, latents))
         records.append(record)
     attributes = {"seed": 0, "tune": 0, "thin": 1, "interrupted": 0, "wall_seconds": seconds}
