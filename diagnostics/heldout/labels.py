@@ -10,12 +10,10 @@ from scipy import sparse
 from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
 from ...zoo.corpus.labels import Column, label_matrix, require_numbers
-from ...zoo.families.labelled import GivenLabels
-from ...zoo.families.labels.family import LabelledFamily
+from ...zoo.families.labelled import GivenLabels, LabelledModel
 from ...zoo.families.scaling.family import ScalingFamily
 from ...zoo.inference import corpus_of, model_of
 from ...zoo.models import MODELS
-from ...zoo.models.dp_mrm import DpMrm
 from .scores import posterior_predictives
 
 MOST_VALUES = 20
@@ -27,9 +25,6 @@ TRUTH_VALUES = ("False", "True")
 
 NO_VALUE, OTHER_VALUE = -1, -2
 """Of a document that has none, or several, and of one whose value no document of the fit has."""
-
-LABELLED = (ScalingFamily, LabelledFamily, DpMrm)
-"""Models whose documents have labels that say something of their topics."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +72,10 @@ class PredictedLabels:
         return out
 
 
-def require_labels(model: Model) -> ScalingFamily | LabelledFamily | DpMrm:
-    """Return a model whose new documents have labels; ValueError where it is another."""
-    if not isinstance(model, LABELLED):
-        known = ", ".join(name for name, cls in MODELS.items() if issubclass(cls, LABELLED))
+def require_labels(model: Model) -> LabelledModel:
+    """Return a model whose documents have labels; ValueError where it is another."""
+    if not isinstance(model, LabelledModel):
+        known = ", ".join(name for name, cls in MODELS.items() if issubclass(cls, LabelledModel))
         raise ValueError(f"expected a fit of a model with labels ({known}), found one of {model.card.id}")
     return model
 

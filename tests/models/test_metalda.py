@@ -1,8 +1,10 @@
 """MetaLDA: weights of features, labels that nobody has, new documents, mutants."""
 
+import bnpzoo
 import numpy as np
 import pytest
 from bnpzoo import Corpus
+from bnpzoo.diagnostics.heldout.labels import predict_labels
 from bnpzoo.diagnostics.laboratory.ladder import MICRO, Case, climb
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
@@ -60,14 +62,50 @@ def test_alpha_is_a_product_over_features_of_which_all_documents_have_the_first(
     np.testing.assert_allclose(alpha, [[1.5, 14.0], [1.5, 2.0], [0.5, 14.0], [0.5, 2.0]])
 
 
-def test_labels_of_new_documents_play_no_part():
+ALPHA = np.array([[0.5, 2.0], [1.5, 2.0], [4.5, 14.0]])
+"""Of documents with the tags of `LABELS_OF_NEW`."""
+
+LABELS_OF_NEW = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 1]])
+
+
+def predictive_of_two_topics():
+    """What a draw says of new documents: the predictive, and its topics, (2, 5)."""
     model, corpus = get("metalda", n_topics=2, eta=0.5), tagged()
     (*_, latents) = chain(model, corpus, 20)
-    predictive = model.predictive(latents, corpus)
-    np.testing.assert_allclose(predictive.prior, np.exp(latents["log_weight"][:1]))
-    new = Corpus([0, 1], [0, 2], n_words=5)
-    predictive.check(new)
-    assert np.isfinite(predictive.log_documents(new, np.random.default_rng(0), particles=5)).all()
+    log_weight = np.log([[0.5, 2.0], [3.0, 1.0], [9.0, 1.0], [1.0, 7.0]])
+    found = model.predictive(latents | {"log_weight": log_weight}, corpus)
+    return found, found.topics.words
+
+
+def new_documents(words):
+    tags = {"tags": sparse.csr_array(LABELS_OF_NEW)}
+    return Corpus(np.tile(words, 3), np.arange(0, 3 * len(words) + 1, len(words)), n_words=5, covariates=tags)
+
+
+def test_new_documents_are_predicted_given_their_labels():
+    predictive, phi = predictive_of_two_topics()
+    np.testing.assert_allclose(predictive.topics.prior, ALPHA[:1])
+    mean = ALPHA / ALPHA.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(predictive.proportions(sparse.csr_array(LABELS_OF_NEW)), mean)
+    first, second = 1, 3
+    total = ALPHA.sum(axis=1)
+    of_pair = ALPHA[:, :, None] * (ALPHA[:, None] + np.eye(2)) / (total * (total + 1.0))[:, None, None]
+    expected = np.einsum("dkl,k,l->d", of_pair, phi[:, first], phi[:, second])
+    rng = np.random.default_rng(0)
+    log_p = predictive.log_documents(new_documents([first, second]), rng, particles=20_000)
+    np.testing.assert_allclose(log_p, np.log(expected), atol=0.01)
+    nothing = Corpus(np.zeros(0, int), np.zeros(4, int), n_words=5, covariates=new_documents([0]).covariates)
+    single = predictive.log_completion(nothing, new_documents([first]), rng, burn_in=0, sweeps=1)
+    np.testing.assert_allclose(single, np.log(mean @ phi[:, first]))
+
+
+def test_a_label_is_told_from_the_words_of_a_new_document():
+    rng, kind = np.random.default_rng(1), np.repeat([0, 1], 20)
+    words = (rng.integers(3, size=(40, 12)) + 2 * kind[:, None]).ravel()
+    corpus = Corpus(words, np.arange(0, 481, 12), n_words=5, group=kind, group_names=["a", "b"])
+    fit = bnpzoo.sample(get("metalda", n_topics=2, eta=0.5), corpus, tune=100, draws=10, chains=1, seed=1)
+    found = predict_labels(fit, corpus, "group", seed=1)
+    assert found.hit.mean() > 0.9  # with a word of their own in most documents; by guessing 0.5
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..corpus import Corpus
 from ..corpus.labels import Labelled, distinct_rows
 from ..families.finite import OneCollection
 from ..families.labelled import LabelledModel
+from ..families.labels.predictive import LabelledPredictive
 from ..families.poisson import reference
 from ..families.poisson.marginal import SimulatedLaw
 from ..families.poisson.predictive import frozen_under
@@ -79,8 +80,6 @@ class Metalda(LabelledModel, OneCollection):
             "In the supplement of the 2018 paper, Equation 16, no document has a feature of its own accord, "
             "so that one without labels would have alpha = 1; the authors' code has one feature that is "
             "always on, and so has this.",
-            "New documents are predicted without labels, by the feature always on; the authors' code "
-            "builds alpha from the labels of test documents.",
             "One thread, exact; the authors' code samples with counts that other threads have left stale.",
         ),
         tags=("parametric", "labels"),
@@ -180,8 +179,22 @@ class Metalda(LabelledModel, OneCollection):
 
     @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
-        """See `Model.frozen_topics`; new documents have no labels."""
-        return frozen_under(self, np.exp(latents["log_weight"][0]), latents, corpus)
+        """See `Model.frozen_topics`: of documents without labels."""
+        (prior,) = self.alpha_under(latents, sparse.csr_array((1, len(self.columns(corpus)))))
+        return frozen_under(self, prior, latents, corpus)
+
+    @override
+    def predictive(self, latents: Latents, corpus: Corpus) -> LabelledPredictive:
+        """See `Model.predictive`: new documents have labels too."""
+        topics = self.frozen_topics(latents, corpus)
+        return LabelledPredictive(
+            topics, self.columns(corpus), self.label, partial(self.alpha_under, latents)
+        )
+
+    def alpha_under(self, latents: Latents, labels: Any) -> np.ndarray:
+        """Dirichlet parameters of documents with `labels`, sparse (R, J); float (R, K)."""
+        rows = sparse.hstack([np.ones((labels.shape[0], 1)), labels], format="csr")
+        return alpha_of(rows, latents["log_weight"])
 
     @override
     def quantities(
