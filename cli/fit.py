@@ -294,7 +294,7 @@ def _write(tree: "DataTree", out_file: Path) -> None:
 
     try:
         save(tree, out_file)
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         fail(f"{out_file}: cannot be written: {error}; the draws are in {rescue(tree)}")
     say(f"Wrote {out_file}", console=err)
 

@@ -1,6 +1,8 @@
 """Fits as files: what is damaged, or not as it was written, is refused in one line."""
 
 import json
+import resource
+from contextlib import contextmanager
 
 import h5py
 import numpy as np
@@ -45,6 +47,26 @@ def test_topics_may_outnumber_tokens(tmp_path):
     tree = sample(models.get("lda", n_topics=30), Corpus([0, 1], [0, 2]), chains=1, tune=2, draws=4)
     save(tree, tmp_path / "fit.nc")
     assert load(tmp_path / "fit.nc").identical(tree)
+
+
+@contextmanager
+def files_of_at_most(size):
+    """Let files grow no further, as on a disk that is full."""
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+
+def test_what_a_full_disk_refuses_can_be_written_elsewhere(tree, tmp_path):
+    """Had HDF5 met the full disk, it would end the process at the second file."""
+    with files_of_at_most(5000), pytest.raises(OSError, match="File too large"):
+        save(tree, tmp_path / "full.nc")
+    assert not list(tmp_path.iterdir())
+    save(tree, tmp_path / "fit.nc")
+    assert load(tmp_path / "fit.nc").equals(tree)
 
 
 def test_any_damaged_byte_is_noticed(path):
