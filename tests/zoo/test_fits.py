@@ -1,8 +1,6 @@
 """Fits as files: what is damaged, or not as it was written, is refused in one line."""
 
 import json
-import resource
-from contextlib import contextmanager
 
 import h5py
 import numpy as np
@@ -11,6 +9,8 @@ from bnpzoo.zoo import models
 from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.inference import ResultsError, corpus_of, load, sample, save
+
+from tests.helpers.disks import files_of_at_most
 
 
 @pytest.fixture(scope="module")
@@ -47,17 +47,6 @@ def test_topics_may_outnumber_tokens(tmp_path):
     tree = sample(models.get("lda", n_topics=30), Corpus([0, 1], [0, 2]), chains=1, tune=2, draws=4)
     save(tree, tmp_path / "fit.nc")
     assert load(tmp_path / "fit.nc").identical(tree)
-
-
-@contextmanager
-def files_of_at_most(size):
-    """Let files grow no further, as on a disk that is full."""
-    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
 
 
 def test_what_a_full_disk_refuses_can_be_written_elsewhere(tree, tmp_path):
