@@ -187,7 +187,7 @@ def test_draws_that_cannot_be_written_go_elsewhere_and_the_line_says_where(fit, 
     (tmp_path / "fit.nc").symlink_to("/dev/full")
     result = fit("--out", tmp_path / "fit.nc")
     assert result.exit_code == 2
-    assert "fit.nc: cannot be written: [Errno 28] No space left on device" in result.stderr
+    assert "fit.nc: cannot be written: No space left on device" in result.stderr
     (rescued,) = home.iterdir()
     assert f"the draws are in {rescued}" in result.stderr
     assert load(rescued)["posterior"].sizes["draw"] == 10

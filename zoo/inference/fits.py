@@ -76,7 +76,7 @@ def rescue(tree: xr.DataTree) -> Path:
         except OSError:
             continue
         return path
-    raise OSError("the draws could not be written anywhere; they are lost")
+    raise OSError("the draws cannot be written anywhere")
 
 
 def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> int:
