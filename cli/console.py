@@ -15,6 +15,8 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
+from ..zoo.wording import printable
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -59,7 +61,7 @@ def fail(message: str) -> NoReturn:
 
 def say(text: str, style: str | None = None, console: Console = out) -> None:
     """Print `text` literally, as one line however narrow the terminal."""
-    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -132,7 +134,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
     Columns for which there is no room stand below, with the first one again.
     """
-    out.print(Text(title, "table.title"), soft_wrap=True)
+    out.print(Text(printable(title), "table.title"), soft_wrap=True)
     told = [[_cell(value) for value in row] for row in rows]
     shown = [_column(name, [row[j] for row in told]) for j, name in enumerate(columns)]
     for block in _blocks([column.min_width or 0 for column in shown]):
@@ -151,7 +153,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 def _column(name: str, cells: Sequence[tuple[str, bool]]) -> Column:
     """Column of a table, no narrower than its longest word."""
     is_numeric = all(is_number for _, is_number in cells)
-    name = escape(name)
+    name = escape(printable(name))
     return Column(
         name.replace(" ", "\n") if is_numeric else name,  # as narrow as the numbers allow
         justify="right" if is_numeric else "left",
@@ -187,7 +189,7 @@ def _cell(value: Any) -> tuple[str, bool]:
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.4g}", True
     style = VERDICTS.get(value)
-    text = escape(str(value))
+    text = escape(printable(str(value)))
     return (f"[{style}]{text}[/]" if style else text), False
 
 

@@ -172,13 +172,13 @@ def fit(
         model, corpus, backend, variant=variant, truncation=truncation, chains=chains, draws=draws,
         start=start, until=until, within=seconds, checkpoint=checkpoint, resume=resume,
     )  # fmt: skip
-    if resume and checkpoint is not None and not checkpoint.exists():
-        say(f"{checkpoint}: there is nothing to resume; a new run begins.", "yellow", err)
     burn_ins = [flag for flag, is_set in (("--grow", parts), ("--cool", cooling)) if is_set]
     if burn_ins and backend != "kernel":
         raise ValueError(f"{burn_ins[0]}: expected a kernel; backend {backend!r} takes no start")
     if len(burn_ins) > 1:
         raise ValueError("--cool: expected no --grow beside it; a chain burns in one way or the other")
+    if resume and checkpoint is not None:
+        _check_resumed(checkpoint, burn_ins)
     if parts is not None:
         check_growth(model, corpus, parts)
     if cooling is not None:
@@ -225,7 +225,7 @@ def fit(
         if tree is not None:
             tree.attrs |= notes
         if tree is not None and out_file is not None:
-            _write(tree, out_file)
+            _write(tree, out_file, how_on)
     if streamed is not None:
         tree = _read_back(streamed)
     if tree is None:
@@ -245,6 +245,20 @@ def fit(
             enough = max(draws, math.ceil(ESS_LIMIT / chains))
             more = "" if enough == draws else f" --draws {enough}"
             say_what_is_next(tree, comparison, out_file, checkpoint, more, without)
+
+
+def _check_resumed(checkpoint: Path, burn_ins: list[str]) -> None:
+    """See that a run to go on with has a burn-in if it is asked for one; say so where there is no run.
+
+    A run whose burn-in was stopped has left nothing else, and would begin anew without it.
+    """
+    had_burn_in = any(checkpoint.glob("*/run.json"))
+    if not had_burn_in and not (checkpoint / "run.json").exists():
+        say(f"{checkpoint}: there is nothing to resume; a new run begins.", "yellow", err)
+    elif had_burn_in and not burn_ins:
+        raise ValueError(f"--resume: expected the --grow or --cool with which the run in {checkpoint} began")
+    elif burn_ins and not had_burn_in:
+        raise ValueError(f"{burn_ins[0]}: expected none, as the run in {checkpoint} began without")
 
 
 def _checked_folder(out_file: Path, fixed: bool, size: int) -> Path | None:
@@ -288,14 +302,18 @@ def _read_back(out_file: Path) -> "DataTree | None":
         return None
 
 
-def _write(tree: "DataTree", out_file: Path) -> None:
+def _write(tree: "DataTree", out_file: Path, how_on: str) -> None:
     """Write draws to `out_file` or, where that fails, somewhere else, and say where."""
     from ..zoo.inference import rescue, save
 
     try:
         save(tree, out_file)
-    except (OSError, RuntimeError) as error:
-        fail(f"{out_file}: cannot be written: {error}; the draws are in {rescue(tree)}")
+    except OSError as error:
+        reason = f"{out_file}: cannot be written: {error.strerror or error}"
+        try:
+            fail(f"{reason}; the draws are in {rescue(tree)}")
+        except OSError:
+            fail(f"{reason}; nor is there another place for the draws{how_on}")
     say(f"Wrote {out_file}", console=err)
 
 

@@ -50,6 +50,10 @@ def replace_on_success(path: str | PathLike[str]) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(target)
+    except OSError as error:
+        if error.errno is not None and error.filename is None:  # as where the disk is full
+            error.filename = os.fspath(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

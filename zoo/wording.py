@@ -1,4 +1,4 @@
-"""How messages and reports say numbers of things, and which names there are."""
+"""How messages and reports say numbers of things, and which names there are, and show what a corpus says."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -7,6 +7,21 @@ from difflib import get_close_matches
 def counted(n: int, noun: str, plural: str = "") -> str:
     """Return how many of a thing there are; `plural` where it is more than the noun with an s."""
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
+
+
+def printable(text: str) -> str:
+    """Return a text with U+FFFD in the place of control characters.
+
+    A terminal obeys them, and SVG may not hold them; tabs and line feeds stay.
+    """
+    return text.translate(_CONTROLS)
+
+
+_CONTROLS = {
+    code: "\N{REPLACEMENT CHARACTER}"
+    for code in (*range(32), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF)
+    if chr(code) not in "\t\n"
+}
 
 
 def not_among(what: str, name: str, there: Iterable[str]) -> str:

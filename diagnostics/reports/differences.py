@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from ...zoo.files import replace_on_success
+from ...zoo.wording import printable
 from ..differences import AlignedTopic, Version
 from .plots import colour
 
@@ -47,7 +48,9 @@ def plot_differences(topics: list[AlignedTopic], path: Path) -> None:
     axes.set(xlim=(-0.55, n_groups - 0.45), ylim=(len(topics) - 0.45, -0.75))
     largest = max(version.share for topic in topics for version in topic.versions)
     for g, version in enumerate(topics[0].versions):
-        axes.text(g, -0.6, version.group, ha="center", va="center", fontweight="bold", parse_math=False)
+        axes.text(
+            g, -0.6, printable(version.group), ha="center", va="center", fontweight="bold", parse_math=False
+        )
     for row, topic in enumerate(topics):
         sides = [LEAST + (1.0 - LEAST) * np.sqrt(version.share / largest) for version in topic.versions]
         for g, (version, side) in enumerate(zip(topic.versions, sides, strict=True)):
@@ -79,8 +82,9 @@ def _draw_box(
         longest = width * COLUMN * 0.95 / max(len(word.word), 1)  # a letter is about 0.6 em wide
         points = 72.0 * min(0.8 * size, longest / 0.6)
         axes.text(
-            x, at - size / ROW / 2, word.word, ha="center", va="center", fontsize=points, parse_math=False
-        )
+            x, at - size / ROW / 2, printable(word.word), ha="center", va="center", fontsize=points,
+            parse_math=False,
+        )  # fmt: skip
 
 
 def _draw_arc(axes: Any, start: tuple[float, float], end: tuple[float, float], likeness: float) -> None:

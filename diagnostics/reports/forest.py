@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ...zoo.files import replace_on_success
+from ...zoo.wording import printable
 from .differences import check_picture
 from .plots import colour
 
@@ -54,12 +55,12 @@ def plot_forest(panels: Sequence[Panel], rows: Sequence[str], path: Path, what: 
         axes.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
         axes.hlines(at, panel.low, panel.high, color=colour(i), linewidth=1.6)
         axes.plot(panel.mean, at, "o", color=colour(i), markersize=3.5)
-        axes.set_title(panel.title, fontsize=8, parse_math=False)
+        axes.set_title(printable(panel.title), fontsize=8, parse_math=False)
         axes.tick_params(labelsize=7)
         axes.set_xlabel(what, fontsize=8)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-    every[0].set_yticks(at, rows, parse_math=False)
+    every[0].set_yticks(at, [printable(row) for row in rows], parse_math=False)
     every[0].set_ylim(len(rows) - 0.5, -0.5)
     with replace_on_success(path) as temporary:
         figure.savefig(temporary, dpi=160)

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ...zoo.files import replace_on_success
+from ...zoo.wording import printable
 from ..topics.expected import ABOVE_MEAN, TopicsUnderLabels, map_of
 from .differences import check_picture
 from .plots import colour
@@ -49,13 +50,13 @@ def draw_map(found: TopicsUnderLabels, path: Path, n_topics: int = 20, n_words: 
     for k, place in zip(topics, of_topics, strict=True):
         words = ", ".join(found.words[k].split()[:n_words])
         axes.annotate(
-            words, place, (0, 4), textcoords="offset points", ha="center", fontsize=7, color="0.3",
+            printable(words), place, (0, 4), textcoords="offset points", ha="center", fontsize=7, color="0.3",
             parse_math=False,
         )  # fmt: skip
     for name, place in zip(found.rows[1:], of_labels, strict=True):
         axes.annotate(
-            name, place, (0, -10), textcoords="offset points", ha="center", fontsize=9, fontweight="bold",
-            color=colour(1), parse_math=False,
+            printable(name), place, (0, -10), textcoords="offset points", ha="center", fontsize=9,
+            fontweight="bold", color=colour(1), parse_math=False,
         )  # fmt: skip
     with replace_on_success(path) as temporary:
         figure.savefig(temporary, dpi=160)

@@ -65,6 +65,12 @@ def test_names_are_neither_pictures_nor_markup(capsys):
         assert name in told
 
 
+def test_a_terminal_obeys_no_name(capsys):
+    console.say("\x1b[31mred")
+    console.print_table("\x1b[1m", ["a\x1b[2m"], [["\x1b[3m"]])
+    assert "\x1b" not in "".join(capsys.readouterr())
+
+
 def test_what_a_bar_is_of_is_taken_literally(monkeypatch):
     text = io.StringIO()
     monkeypatch.setattr(console, "err", Console(file=text, width=80, force_terminal=True, emoji=False))

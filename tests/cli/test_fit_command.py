@@ -15,6 +15,8 @@ from bnpzoo.zoo.memory import TooLarge
 from bnpzoo.zoo.models import get
 from samplers import as_plain_python
 
+from tests.helpers.disks import files_of_at_most
+
 FAST = ("--chains", 2, "--tune", 20, "--draws", 20)
 
 
@@ -125,6 +127,39 @@ def test_resuming_where_there_is_nothing_is_told(run, corpus_file, tmp_path):
     told = "nothing to resume; a new run begins"
     assert told in " ".join(run("fit", "hdp", corpus_file, *quick).stderr.split())
     assert told not in " ".join(run("fit", "hdp", corpus_file, *quick).stderr.split())
+
+
+@as_plain_python
+def test_a_run_goes_on_with_the_burn_in_that_it_had(run, corpus_file, tmp_path, monkeypatch):
+    quick = ("--tune", 1, "--draws", 2, "--chains", 1, "--checkpoint")
+    with monkeypatch.context() as patch:
+        patch.setattr("bnpzoo.zoo.inference.sample", stopped)
+        assert run("fit", "hdp", corpus_file, *quick, tmp_path / "grown", "--grow", 2).exit_code == 130
+    refused = run("fit", "hdp", corpus_file, *quick, tmp_path / "grown", "--resume")
+    assert refused.exit_code == 2
+    told = f"--resume: expected the --grow or --cool with which the run in {tmp_path / 'grown'} began"
+    assert told in " ".join(refused.stderr.split())
+    assert run("fit", "hdp", corpus_file, *quick, tmp_path / "grown", "--grow", 2, "--resume").exit_code == 0
+    run("fit", "hdp", corpus_file, *quick, tmp_path / "plain")
+    refused = run("fit", "hdp", corpus_file, *quick, tmp_path / "plain", "--resume", "--cool", 1)
+    assert "--cool: expected none, as the run in" in " ".join(refused.stderr.split())
+
+
+def stopped(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+@as_plain_python
+def test_draws_for_which_there_is_no_place_can_be_made_again(run, corpus_file, tmp_path):
+    quick = ("--tune", 1, "--draws", 2, "--chains", 1, "--checkpoint", tmp_path / "place")
+    out = tmp_path / "fit.nc"
+    run("fit", "hdp", corpus_file, *quick)
+    with files_of_at_most((tmp_path / "place" / "chain-0.npz").stat().st_size):
+        result = run("fit", "hdp", corpus_file, *quick, "--resume", "--out", out)
+    assert result.exit_code == 2
+    told = f"{out}: cannot be written: File too large; nor is there another place for the draws; --resume"
+    assert told in " ".join(result.stderr.split())
+    assert run("fit", "hdp", corpus_file, *quick, "--resume", "--out", out).exit_code == 0
 
 
 @as_plain_python

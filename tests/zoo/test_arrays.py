@@ -26,6 +26,8 @@ from bnpzoo.zoo.formats import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.disks import files_of_at_most
+
 WORDS = ["aa", "Bb", "cc", "the", "dd", "ée", "e\u0301e", "a\u00ada", "कि", "x1"]
 NAMES = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 
@@ -165,6 +167,13 @@ def test_without_options_all_words_stay(tmp_path):
     assert read_corpus(tmp_path / "a.arrays").digest() == read_corpus(path).digest()
 
 
+def test_no_documents_are_told_from_no_words(tmp_path):
+    (tmp_path / "a.csv").write_text("text\n")
+    for read in (read_corpus, lambda path: convert_corpus(path, tmp_path / "a.arrays")):
+        with pytest.raises(CorpusError, match="expected one document or more, found none"):
+            read(tmp_path / "a.csv")
+
+
 def test_what_was_dropped_is_told(tmp_path):
     path = write_texts(tmp_path, "csv", [(0, "the cat and the dog"), (1, "a dog; a cat; a dog")])
     dropped = convert_corpus(path, tmp_path / "a.arrays", options=TextOptions())
@@ -262,6 +271,13 @@ def test_what_is_left_of_a_killed_process_is_no_corpus_and_goes_with_the_next(tm
             assert os.path.exists(left)  # of another name
     with new_folder(tmp_path / "a.arrays"):
         assert not os.path.exists(left)
+
+
+def test_no_room_for_the_last_bytes_is_noticed(tmp_path):
+    corpus = Corpus(np.zeros(900, np.int32), np.array([0, 900]), n_words=1)
+    with files_of_at_most(3000), pytest.raises(CorpusError, match=r"a.arrays: No space left on device$"):
+        write_corpus(corpus, tmp_path / "a.arrays")
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_room_on_the_disk_is_noticed_before_anything_is_mapped(tmp_path, monkeypatch):

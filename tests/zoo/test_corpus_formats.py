@@ -400,6 +400,12 @@ def test_other_names_and_the_wrong_kind_of_thing(tmp_path):
             read_corpus(tmp_path / path, **options)
 
 
+def test_a_folder_that_is_absent_is_told_once(tmp_path):
+    path = tmp_path / "absent" / "a.npz"
+    with pytest.raises(CorpusError, match=rf"^{path}: expected the folder {path.parent} to exist$"):
+        write_corpus(Corpus([0], [0, 1]), path)
+
+
 def test_failed_writing_leaves_nothing_behind(tmp_path, monkeypatch):
     corpus = random_corpus(0)
     for name, message in [

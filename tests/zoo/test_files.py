@@ -12,6 +12,8 @@ import pytest
 from bnpzoo.zoo.files import check_writable, claim, read_object, remove_leftovers, replace_on_success
 from bnpzoo.zoo.folders import checked_new
 
+from tests.helpers.disks import files_of_at_most
+
 
 def test_replaces_when_all_is_written(tmp_path):
     path = tmp_path / "a.txt"
@@ -39,6 +41,13 @@ def test_leaves_the_old_file_on_failure(tmp_path, failure):
         write_half()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_names_the_file_for_which_there_is_no_room(tmp_path):
+    path = tmp_path / "a.txt"
+    with files_of_at_most(2), pytest.raises(OSError, match=r"File too large: '\S*a\.txt'"):
+        write(path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_names_a_folder_that_is_absent(tmp_path):

@@ -10,6 +10,8 @@ from bnpzoo.zoo.contract import Design
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.inference import ResultsError, corpus_of, load, sample, save
 
+from tests.helpers.disks import files_of_at_most
+
 
 @pytest.fixture(scope="module")
 def tree():
@@ -45,6 +47,15 @@ def test_topics_may_outnumber_tokens(tmp_path):
     tree = sample(models.get("lda", n_topics=30), Corpus([0, 1], [0, 2]), chains=1, tune=2, draws=4)
     save(tree, tmp_path / "fit.nc")
     assert load(tmp_path / "fit.nc").identical(tree)
+
+
+def test_what_a_full_disk_refuses_can_be_written_elsewhere(tree, tmp_path):
+    """Had HDF5 met the full disk, it would end the process at the second file."""
+    with files_of_at_most(5000), pytest.raises(OSError, match="File too large"):
+        save(tree, tmp_path / "full.nc")
+    assert not list(tmp_path.iterdir())
+    save(tree, tmp_path / "fit.nc")
+    assert load(tmp_path / "fit.nc").equals(tree)
 
 
 def test_any_damaged_byte_is_noticed(path):

@@ -1,7 +1,7 @@
 """How numbers of things and names are said."""
 
 import pytest
-from bnpzoo.zoo.wording import counted, not_among
+from bnpzoo.zoo.wording import counted, not_among, printable
 
 
 @pytest.mark.parametrize(("n", "told"), [(0, "0 quantities"), (1, "1 quantity"), (1234, "1,234 quantities")])
@@ -16,3 +16,8 @@ def test_a_name_that_was_meant_is_told_first():
         == "no model 'hpd' (did you mean 'hdp'?); there are hdp, lda"
     )
     assert not_among("model", "xyz", ["hdp", "lda"]) == "no model 'xyz'; there are hdp, lda"
+
+
+def test_control_characters_are_shown_and_not_obeyed():
+    assert printable("\x1b[31mred\x07\r\x9b0m \uffff") == "\ufffd[31mred\ufffd\ufffd\ufffd0m \ufffd"
+    assert printable("tab\tline\nà कि 😀") == "tab\tline\nà कि 😀"

@@ -5,6 +5,7 @@ beside NumPy, and any program can map them; Zarr would add packages for chunks a
 be mapped.
 """
 
+import errno
 import os
 from pathlib import Path
 from urllib.parse import unquote
@@ -51,11 +52,20 @@ def _mapped(file: Path) -> np.ndarray:
     return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
 
 
+def save_array(file: Path, array: np.ndarray) -> None:
+    """Write an array, or raise OSError: `numpy.save` does not hear of it if its last bytes find no room."""
+    with file.open("wb") as opened:
+        np.lib.format.write_array(opened, array, allow_pickle=False)
+        end = opened.tell()
+    if file.stat().st_size < end:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.fspath(file))
+
+
 def write_arrays(corpus: Corpus, path: Path) -> None:
     """Write all of a corpus to a new folder."""
     with new_folder(path) as folder:
         for name, array in arrays_of(corpus).items():
-            np.save(file_of(folder, name), array, allow_pickle=False)
+            save_array(file_of(folder, name), array)
 
 
 class LongArray:
@@ -71,7 +81,7 @@ class LongArray:
     def __init__(self, file: Path, dtype: type, size: int):
         self._file, self._dtype, self._offset = file, np.dtype(dtype), 0
         if size == 0:
-            np.save(file, np.zeros(0, dtype))
+            save_array(file, np.zeros(0, dtype))
         else:
             self._offset = np.lib.format.open_memmap(file, "w+", dtype, (size,)).offset
             _reserve(file)

@@ -11,7 +11,7 @@ from ..corpus import Corpus, CorpusError
 from ..corpus.counts import MOST_OF_A_WORD, MOST_TOKENS
 from ..corpus.fields import as_vocabulary
 from ..corpus.mapped import BLOCK
-from .arrays import LongArray, file_of
+from .arrays import LongArray, file_of, save_array
 from .bow import from_counts
 
 
@@ -73,9 +73,9 @@ def write_bags(opened: Callable[[], Bags], folder: Path) -> None:
     lengths, n_words = _count(bags)
     names = as_vocabulary(bags.vocabulary, n_words, np.zeros(0, np.int32))
     doc_ptr = np.concatenate([[0], np.cumsum(lengths)])
-    np.save(file_of(folder, "doc_ptr"), doc_ptr)
-    np.save(file_of(folder, "vocab"), names)
-    np.save(file_of(folder, "in_order"), np.array(False))
+    save_array(file_of(folder, "doc_ptr"), doc_ptr)
+    save_array(file_of(folder, "vocab"), names)
+    save_array(file_of(folder, "in_order"), np.array(False))
     words = LongArray(file_of(folder, "words"), np.int32, int(doc_ptr[-1]))
     _place(opened().blocks, words, doc_ptr)
     _sort(words, doc_ptr)

@@ -41,7 +41,8 @@ def access_to(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CorpusError(f"{path}: {error.strerror or error}") from None
+        reason = error.strerror or str(error).removeprefix(f"{path}: ")  # which is in messages of our own
+        raise CorpusError(f"{path}: {reason}") from None
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:

@@ -13,7 +13,7 @@ from ..corpus.counts import MOST_TOKENS
 from ..corpus.mapped import BLOCK
 from ..corpus.texts import Dropped
 from .archive import arrays_of
-from .arrays import LongArray, file_of
+from .arrays import LongArray, file_of, save_array
 from .text import Reading
 
 if TYPE_CHECKING:
@@ -85,11 +85,13 @@ def write_texts(reading: Reading, vectorizer: "CountVectorizer", folder: Path) -
                 segment_ends.append(n_tokens)
             doc_ends.append(n_tokens)
             n_documents += 1
+    if n_documents == 0:
+        raise CorpusError("texts: expected one document or more, found none")
     vocabulary, chosen = _choose(found, stop_words, vectorizer, n_documents)
     pointers = {"doc_ptr": doc_ends} | ({"segment_ptr": segment_ends} if in_sentences else {})
     ends = {name: np.concatenate([[0], np.frombuffer(of, np.int64)]) for name, of in pointers.items()}
     for name, pointer in _map(spill, n_tokens, chosen, ends, file_of(folder, "words")).items():
-        np.save(file_of(folder, name), np.unique(pointer) if name == "segment_ptr" else pointer)
+        save_array(file_of(folder, name), np.unique(pointer) if name == "segment_ptr" else pointer)
     spill.unlink()
     _write_rest(folder, vocabulary, n_documents, reading.fields)
     return _dropped(found, stop_words, chosen)
@@ -155,7 +157,7 @@ def _write_rest(folder: Path, vocabulary: np.ndarray, n_documents: int, fields: 
     )
     for name, values in arrays_of(rest).items():
         if name not in ("words", "doc_ptr"):
-            np.save(file_of(folder, name), values, allow_pickle=False)
+            save_array(file_of(folder, name), values)
 
 
 def _dropped(found: Found, stop_words: frozenset[str], chosen: np.ndarray) -> Dropped:

@@ -4,6 +4,7 @@ A folder has a checksum in each chunk, and no chunk that can be lost unnoticed, 
 """
 
 import hashlib
+import io
 import os
 import tempfile
 import warnings
@@ -34,7 +35,11 @@ _CHUNK = 2**20
 
 
 def save(tree: xr.DataTree, path: str | PathLike[str]) -> None:
-    """Write `tree` as netCDF (HDF5), whole or not at all."""
+    """Write `tree` as netCDF (HDF5), whole or not at all.
+
+    It is put together in memory, where it takes less room than `tree`: HDF5 does not outlive a disk that is
+    full, and would take the process with it, and the draws, at the next file.
+    """
     compressed = {"zlib": True, "complevel": 4}
     encoding = {
         f"/{group}": {
@@ -43,9 +48,11 @@ def save(tree: xr.DataTree, path: str | PathLike[str]) -> None:
         for group, node in tree.children.items()
     }
     with replace_on_success(_as_path(path)) as temporary:
-        tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
-        digest = _digest(temporary, temporary.stat().st_size)
-        with temporary.open("ab") as file:
+        content = io.BytesIO()
+        tree.to_netcdf(content, engine="h5netcdf", encoding=encoding)
+        digest = hashlib.sha256(content.getbuffer()).hexdigest().encode()
+        with temporary.open("wb") as file:
+            file.write(content.getbuffer())
             file.write(SEAL + digest + b"\n")
 
 
@@ -66,10 +73,10 @@ def rescue(tree: xr.DataTree) -> Path:
         path = folder / f"bnpzoo-rescued-{os.getpid()}.nc"
         try:
             save(tree, path)
-        except (OSError, RuntimeError):  # HDF5 has both for a disk that is full
+        except OSError:
             continue
         return path
-    raise OSError("the draws could not be written anywhere; they are lost")
+    raise OSError("the draws cannot be written anywhere")
 
 
 def expected_size(corpus: Corpus, chains: int, draws: int, keep: int = 10) -> int:
