@@ -67,7 +67,7 @@ class TjbHdp(UrnFamily):
         equations=(
             Equation(
                 "Equation 4",
-                r"P_s \sim \mathrm{DP}(\gamma, G_0),\quad G_0 \sim \mathrm{DP}(\alpha, H),\quad"
+                r"P_s \sim \mathrm{DP}(\gamma, G_0),\quad G_0 \sim \mathrm{DP}(\alpha, H),\quad "
                 r"H = \mathrm{Dir}_K(\kappa)",
                 "weights of the dishes in a sentence, and in its document",
             ),
