@@ -81,8 +81,8 @@ class Metalda(LabelledModel, OneCollection):
             "always on, and so has this.",
             "New documents are predicted without labels, by the feature always on; the authors' code "
             "builds alpha from the labels of test documents.",
-            "Exact in parallel threads too; the authors' code samples with counts that other threads have left "
-            "stale.",
+            "Exact in parallel threads too; the authors' code samples with counts that other threads have "
+            "left stale.",
         ),
         tags=("parametric", "labels"),
     )
