@@ -50,12 +50,10 @@ class TopicsUnderLabels:
     def lift(self) -> np.ndarray:
         """How many times as much of a topic is expected as without labels, float (R, K).
 
-        The geometric mean over the draws that have the topic.
+        The ratio of the mean shares: zero for a topic that the labels rule out in every draw.
         """
-        log_share = np.log(np.maximum(self.share, np.finfo(float).tiny))
-        found = self.share[:, :1] > 0.0
-        log_lift = np.where(found, log_share - log_share[:, :1], 0.0).sum(axis=0)
-        return np.exp(log_lift / np.maximum(found.sum(axis=0), 1))
+        mean = self.share.mean(axis=0)
+        return np.divide(mean, mean[0], out=np.ones_like(mean), where=mean[0] > 0.0)
 
     def table(self, interval: float = 0.9) -> pd.DataFrame:
         """Return a row for each label and topic: expected ``share`` and its interval, ``lift``, ``words``."""

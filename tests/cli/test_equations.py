@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from bnpzoo.cli.equations import readable
 from bnpzoo.zoo.models import MODELS
@@ -24,3 +26,9 @@ def test_equations_are_plain_text(latex, text):
 def test_no_card_has_tex_left():
     told = [readable(equation.latex) for model in MODELS.values() for equation in model.card.equations]
     assert not [text for text in told if "\\" in text]
+
+
+def test_no_space_of_a_card_runs_into_a_letter():
+    """As it does where a piece of text ends with one: TeX reads ``\\quadH`` as another command."""
+    told = [equation.latex for model in MODELS.values() for equation in model.card.equations]
+    assert not [latex for latex in told if re.search(r"\\q?quad[A-Za-z]", latex)]

@@ -125,6 +125,13 @@ def test_a_fit_without_labels_is_an_error(run, fit_file):
     assert "expected a fit of a model with labels" in result.stderr
 
 
+def test_the_lift_is_the_ratio_of_the_mean_shares():
+    """Of a topic that a label rules out in one draw of two, and of one that it rules out in both."""
+    share = np.array([[[0.5, 0.3, 0.2], [0.8, 0.0, 0.0]], [[0.5, 0.1, 0.4], [0.5, 0.5, 0.0]]])
+    found = TopicsUnderLabels(("no label", "a"), ("x", "y", "z"), share)
+    np.testing.assert_allclose(found.lift, [[1.0, 1.0, 1.0], [1.3, 1.25, 0.0]], rtol=1e-14)
+
+
 def test_a_map_that_exists_in_a_plane_is_found():
     """Labels and topics at known places, their distances being one over the lift."""
     labels, topics = np.array([[0.0, 0.0], [9.0, 0.0]]), np.array([[1.0, 0.0], [8.0, 0.0], [0.0, 1.0]])

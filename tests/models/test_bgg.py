@@ -174,6 +174,19 @@ def test_new_documents_are_as_likely_as_simulated_ones():
         assert np.all(np.abs(theta[:, d].mean(axis=0) - mean / total) < 2.0 * TOLERANCE * allowed)
 
 
+def test_a_new_document_of_one_word_is_as_likely_under_frozen_topics():
+    """Also where a topic is bursty: given the length its weight is p r, not p r / (1 - p)."""
+    model, corpus = get("bgg", n_topics=3, eta=0.5), Corpus([0, 0, 1, 1, 2, 2], [0, 2, 4, 6], n_words=3)
+    weights = {"r": np.array([0.3, 0.6, 0.9]), "log_odds": np.array([8.0, 0.0, -1.0])}
+    latents = {"z": corpus.words.astype(int), "gamma": 3.0, "c": 1.0, "eta": 0.5} | weights
+    one_word_each = Corpus([0, 1, 2], [0, 1, 2, 3], n_words=3)
+    predictive, frozen = model.predictive(latents, corpus), model.frozen_topics(latents, corpus)
+    log_p = predictive.log_documents(one_word_each, np.random.default_rng(0), particles=1)
+    mass = weights["r"].sum()
+    np.testing.assert_allclose(frozen.prior.sum(), mass, rtol=1e-12)
+    np.testing.assert_allclose(frozen.prior[0] / mass @ frozen.words, np.exp(log_p), rtol=1e-10)
+
+
 def test_completion_is_by_the_mean_proportions():
     model = get("bgg", n_topics=2, eta=0.5, **HYPER, **SHAPES)
     (*_, latents) = chain(model, TWO, 20)

@@ -246,10 +246,10 @@ class Bgg(PoissonFamily, OneCollection):
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`; a new document is approximated by a Dirichlet one.
 
-        It has the mass of r, and proportions that are on average those of the expected rates.
+        It has the mass of r, and the weights of a first token, ``p_k r_k``.
         """
         r = np.maximum(latents["r"], np.finfo(float).tiny)
-        log_rate = np.log(r) + latents["log_odds"]
+        log_rate = np.log(r) + convolved.log_p(latents["log_odds"])
         share = np.exp(log_rate - np.logaddexp.reduce(log_rate))
         return frozen_under(self, np.maximum(r.sum() * share, np.finfo(float).tiny), latents, corpus)
 

@@ -22,7 +22,7 @@ from ..contract import (
 from ..corpus import Corpus
 from ..families.buffet.reference import MOST_TOPICS
 from ..families.segments import buffet, buffet_reference
-from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE, SAMPLED_PARAMETERS
 from ..families.segments.family import SentencesFamily, dish_ids
 from ..families.segments.kernels import icd_kernels
 from ..families.segments.order import Seating
@@ -107,6 +107,7 @@ class Icd(SentencesFamily):
             "of their lengths. They have one in the first, which is kept: the strengths have a scale by it.",
             'The second source has "IBP compound DP" of the first: its weights are Dirichlet given where '
             "dishes are on, and gamma variables that are normalised.",
+            SAMPLED_PARAMETERS,
             NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences", "sentence lengths are data"),

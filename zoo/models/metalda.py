@@ -80,7 +80,8 @@ class Metalda(LabelledModel, OneCollection):
             "In the supplement of the 2018 paper, Equation 16, no document has a feature of its own accord, "
             "so that one without labels would have alpha = 1; the authors' code has one feature that is "
             "always on, and so has this.",
-            "One thread, exact; the authors' code samples with counts that other threads have left stale.",
+            "Exact in parallel threads too; the authors' code samples with counts that other threads have "
+            "left stale.",
         ),
         tags=("parametric", "labels"),
     )

@@ -10,7 +10,7 @@ from ...kernels.segments.particles import SharedAndOwn
 from ..contract import Beta, Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
 from ..corpus import Corpus
 from ..families.segments import mixture
-from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE, SAMPLED_PARAMETERS
 from ..families.segments.kernels import mqr_kernels
 from ..families.segments.order import Seating
 from ..families.segments.reference import Listing
@@ -87,6 +87,7 @@ class MqrHdp(UrnFamily):
             "Equations and numbers are those of the paper on the weight-agnostic process, which defines this "
             "one and reports nothing of it; epsilon is not given. It is in the place of the paper's own "
             "process in Algorithm 1, so that there is one mixture a document.",
+            SAMPLED_PARAMETERS,
             NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences"),

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..contract import Card, Design, Equation, Kernel, Latents, Room
 from ..corpus import Corpus
-from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE, SAMPLED_PARAMETERS
 from ..families.segments.kernels import ordered_kernels
 from ..families.segments.order import Seating, seating
 from ..families.segments.predictive import SegmentsPredictive
@@ -81,6 +81,7 @@ class OrderedSbp(SticksFamily):
             "cancels then, and is no parameter here.",
             "Equation 9 is a stick-breaking process with Beta(a, b) sticks only for the parameters of a "
             "Dirichlet or Pitman-Yor process: a token that opens a table is no success of its stick.",
+            SAMPLED_PARAMETERS,
             NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "order of words", "not exchangeable"),

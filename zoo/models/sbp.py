@@ -12,7 +12,7 @@ from ...kernels.segments.particles import Sticks
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Reference, Room
 from ..corpus import Corpus
 from ..families.segments import truncated
-from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE, SAMPLED_PARAMETERS
 from ..families.segments.family import SentencesFamily
 from ..families.segments.kernels import sbp_kernels
 from ..families.segments.order import Seating
@@ -84,6 +84,7 @@ class Sbp(SentencesFamily):
         errata=(
             "Equations and numbers are those of the paper on the weight-agnostic process, which has this one "
             "in the place of its own in Algorithm 1. It does not say where sticks are truncated.",
+            SAMPLED_PARAMETERS,
             NO_REFERENCE,
         ),
         tags=("parametric topics", "parametric dishes", "sentences"),

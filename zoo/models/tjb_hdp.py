@@ -9,7 +9,7 @@ import numpy as np
 from ...kernels.segments.particles import Restaurants
 from ..contract import Card, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
 from ..families.segments import franchise
-from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE, SAMPLED_PARAMETERS
 from ..families.segments.kernels import tjb_kernels
 from ..families.segments.order import Seating
 from ..families.segments.reference import Listing
@@ -67,7 +67,7 @@ class TjbHdp(UrnFamily):
         equations=(
             Equation(
                 "Equation 4",
-                r"P_s \sim \mathrm{DP}(\gamma, G_0),\quad G_0 \sim \mathrm{DP}(\alpha, H),\quad"
+                r"P_s \sim \mathrm{DP}(\gamma, G_0),\quad G_0 \sim \mathrm{DP}(\alpha, H),\quad "
                 r"H = \mathrm{Dir}_K(\kappa)",
                 "weights of the dishes in a sentence, and in its document",
             ),
@@ -84,6 +84,7 @@ class TjbHdp(UrnFamily):
             "in the place of its own in Algorithm 1, at alpha = 1 and gamma = 0.5. There is one hierarchy a "
             "document, as its groups are sentences: documents share topics, and no dishes.",
             "The variance of a sentence's stick does depend on gamma; Section II-B says otherwise.",
+            SAMPLED_PARAMETERS,
             NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences"),

@@ -7,7 +7,7 @@ from typing import ClassVar, override
 import numpy as np
 
 from ..contract import Card, Design, Equation, Gamma, Hyperparameter, Kernel, Latents, Room
-from ..families.segments.card import FREE_TOPICS, NO_REFERENCE
+from ..families.segments.card import FREE_TOPICS, NO_REFERENCE, SAMPLED_PARAMETERS
 from ..families.segments.family import SentencesFamily
 from ..families.segments.kernels import was_kernels
 from ..families.segments.law import tables_of
@@ -109,6 +109,7 @@ class Was(SticksFamily, SentencesFamily):
             "sentences share are not, as it has its tables for its weights.",
             "Definition 4 is silent on sentences of unequal lengths: here one that has no more tokens is "
             "passed over. The paper gives neither zeta nor the number of topics.",
+            SAMPLED_PARAMETERS,
             NO_REFERENCE,
         ),
         tags=("parametric topics", "nonparametric dishes", "sentences", "not exchangeable"),
