@@ -232,14 +232,6 @@ def test_checkpoints_of_another_run_are_refused(subject, tmp_path):
             {"backend": "numpyro", "variant": "dense"},
             "variant: backend 'numpyro' takes none",
         ),
-        (
-            {"backend": "numpyro", "truncation": 5, "workers": 2},
-            "workers: backend 'numpyro' takes none; it is for backend kernel",
-        ),
-        (
-            {"backend": "stan", "truncation": 5, "paranoid": True},
-            "paranoid: backend 'stan' takes none; it is for backend kernel",
-        ),
         ({"variant": "quick"}, "no variant 'quick'"),
     ],
 )

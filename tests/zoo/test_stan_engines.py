@@ -15,8 +15,6 @@ from bnpzoo.zoo.inference import stan
 from bnpzoo.zoo.inference.stan_chains import StanError, read_chain
 from bnpzoo.zoo.inference.stan_engines import CmdStan, PyStan, StanMissing, find_stan
 
-from tests.helpers.signals import send_until_heard
-
 LDA = bnpzoo.get("lda", n_topics=2, alpha=0.4, eta=0.5)
 
 
@@ -227,20 +225,11 @@ def test_chains_that_have_drawn_less_than_a_draw_are_none(fake_cmdstan, micro, m
         bnpzoo.sample(LDA, micro, "stan", chains=2, tune=5, draws=5, thin=3)
 
 
-def test_a_chain_that_has_written_too_little_and_was_not_stopped_is_an_error(
-    fake_cmdstan, micro, monkeypatch
-):
-    monkeypatch.setattr(stan, "read_chain", lambda path, names: read_chain(path, names) | {"divergent__": []})
-    with pytest.raises(StanError, match=r"^Stan: chain 0 has written 0 of 5 draws; is \S+ full\?$"):
-        bnpzoo.sample(LDA, micro, "stan", chains=2, tune=5, draws=5)
-
-
 def _stop_after(written, monkeypatch):
-    """Stop chains when each has written so many draws, and no more."""
+    """Let each chain have written so many draws, and no more."""
     read, lengths = read_chain, iter(written)
 
     def so_far(path, names):
-        send_until_heard(signal.SIGINT)
         n = next(lengths)
         return {name: values[:n] for name, values in read(path, names).items()} if n else None
 

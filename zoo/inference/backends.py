@@ -89,9 +89,7 @@ def _load_stan() -> Run:
     return stan.run
 
 
-KERNEL_ARGUMENTS = frozenset(
-    {"variant", "checkpoint", "start", "until", "within", "workers", "cluster", "paranoid"}
-)
+KERNEL_ARGUMENTS = frozenset({"variant", "checkpoint", "start", "until", "within", "cluster"})
 
 # JAX and Stan are slow to load: only when they are used.
 BACKENDS: dict[str, Backend] = {

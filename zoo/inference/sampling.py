@@ -147,8 +147,7 @@ def sample(
     """
     corpus = Corpus.of(corpus)
     given = {"variant": variant, "truncation": truncation, "checkpoint": checkpoint, "start": start}
-    given |= {"until": until, "within": within, "workers": workers, "cluster": cluster}
-    given |= {"paranoid": paranoid or None}
+    given |= {"until": until, "within": within, "cluster": cluster}
     engine = checked_backend(model, corpus, backend, given, chains=chains, draws=draws, resume=resume)
     seed, workers = checked_seed(seed), checked_workers(workers)
     target = Target(until, within)

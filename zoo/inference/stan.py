@@ -13,7 +13,7 @@ from ..contract import Model
 from ..corpus import Corpus
 from .interrupt import held_signals
 from .progress import Report, silent
-from .stan_chains import Chains, StanError, read_chain
+from .stan_chains import Chains, read_chain
 from .stan_engines import Job, draws_of, find_stan
 
 STATISTICS = ("divergent__", "n_leapfrog__", "accept_stat__")
@@ -63,12 +63,6 @@ def run(
         commands = [engine.command(compiled, job, folder, chain) for chain in range(chains)]
         seconds = Chains(commands, progress, stop).run()
         found = [read_chain(draws_of(folder, chain), job.names) for chain in range(chains)]
-        lengths = [len(values[STATISTICS[0]]) if values else 0 for values in found]
-        if min(lengths) < draws and not stop.asked:
-            chain = lengths.index(min(lengths))
-            raise StanError(
-                f"Stan: chain {chain} has written {lengths[chain]} of {draws} draws; is {folder.parent} full?"
-            )
     if not any(found):
         raise KeyboardInterrupt
     stacked = {name: _stacked([values[name] if values else None for values in found]) for name in job.names}
@@ -79,7 +73,7 @@ def run(
             "n_steps": stacked["n_leapfrog__"].astype(np.int64),
             "acceptance_rate": stacked["accept_stat__"],
         },
-        "lengths": lengths,
+        "lengths": [len(values[STATISTICS[0]]) if values else 0 for values in found],
         "seconds": np.array(seconds),
         "compile_seconds": compile_seconds,
         "backend_version": str(engine),
