@@ -125,8 +125,12 @@ COMPILERS = (
 )
 """How numba is driven, which no verdict depends on, as on numba itself: golden draws, to the last bit, do."""
 
-READERS = (Name("zoo.inference.fits", "load"),)
-"""How kept draws are read: what was written, or not at all, which is for its own tests to show."""
+FILES = (
+    Name("zoo.files", "replace_on_success"),
+    Name("zoo.inference.fits", "load"),
+    Name("zoo.inference.fits", "save"),
+)
+"""How draws are kept in files: read is what was written, or nothing, which is for their own tests to show."""
 
 REFUSALS = (
     Name("zoo.inference.backends", "_check_arguments"),
@@ -142,7 +146,7 @@ BESIDE = (
 )
 """How an outcome is worded; which draws are kept whole, and how chains start from them: no rung has them."""
 
-NOT_FOLLOWED = (*CHOSEN, *COMPILERS, *READERS, *REFUSALS, *BESIDE)
+NOT_FOLLOWED = (*CHOSEN, *COMPILERS, *FILES, *REFUSALS, *BESIDE)
 """What a verdict names, and does not depend on."""
 
 

@@ -87,6 +87,8 @@ SAYS_NOTHING = (
     ("kernels/lda/documents.py", "    prior: np.ndarray\n", "    prior: object\n"),
     ("zoo/formats/uci.py", "1", "2"),
     ("kernels/toolbox/compilers.py", "no_compile = True", "no_compile = False"),
+    ("zoo/files.py", "temporary.replace(target)", "temporary.rename(target)"),
+    ("zoo/inference/fits.py", '"complevel": 4', '"complevel": 5'),
     ("zoo/memory.py", "if total > free:", "if total >= free:"),
     ("zoo/inference/schedule.py", "if self.keep == 0 or", "if self.keep <= 0 or"),
     ("zoo/inference/backends.py", "if chains == 1 and", "if chains <= 1 and"),
