@@ -20,6 +20,7 @@ MODELS = {
     "whdsp": get("whdsp", n_topics=4, gamma=1.0, alpha=2.0, eta=0.1),
     "dmr": get("dmr", n_topics=4, precision=0.1, eta=0.1),
     "labeled_lda": get("labeled_lda", labels="kind", eta=0.1),
+    "metalda": get("metalda", n_topics=4, labels="kind", eta=0.1),
 }
 
 

@@ -20,6 +20,7 @@ MODELS = {
     "partially_labeled_lda": get("partially_labeled_lda", topics_per_label=2, common=1, alpha=1.0, eta=0.1),
     "dmr": get("dmr", n_topics=4, precision=0.1, eta=0.1),
     "author_topic": get("author_topic", n_topics=4, alpha=0.5, eta=0.1),
+    "metalda": get("metalda", n_topics=4, eta=0.1),
     "dp_mrm": get("dp_mrm", gamma=1.0, alpha=1.0, tau=1.0, eta=0.1),
 }
 
