@@ -398,6 +398,9 @@ def test_other_names_and_the_wrong_kind_of_thing(tmp_path):
     ]:
         with pytest.raises(CorpusError, match=message):
             read_corpus(tmp_path / path, **options)
+    told = r"a.foo: expected docword.\* or a name that ends in .npz, .ldac, .dat, .uci, .arrays$"
+    with pytest.raises(CorpusError, match=told):
+        write_corpus(random_corpus(0), tmp_path / "a.foo")
 
 
 def test_a_folder_that_is_absent_is_told_once(tmp_path):

@@ -237,7 +237,7 @@ def write_corpus(corpus: Corpus, path: str | PathLike[str], *, format: str | Non
     """
     path = as_path(path)
     with located(path):
-        name = _format_of(path, format)
+        name = _format_of(path, format, to_write=True)
         write = FORMATS[name].write
         if write is None:
             raise CorpusError(f"cannot write {name}: a corpus does not keep its text")
@@ -256,7 +256,7 @@ def left_out(corpus: Corpus, path: str | PathLike[str]) -> list[str]:
     """
     path = as_path(path)
     with located(path):
-        is_of_bags = FORMATS[_format_of(path, None)].open_bags is not None
+        is_of_bags = FORMATS[_format_of(path, None, to_write=True)].open_bags is not None
     if not is_of_bags:
         return []
     fields = {
@@ -280,7 +280,7 @@ def _chosen(path: Path, format: str | None) -> Format:
     return FORMATS[_format_of(path, format)]
 
 
-def _format_of(path: Path, format: str | None) -> str:
+def _format_of(path: Path, format: str | None, *, to_write: bool = False) -> str:
     if format is not None:
         if format not in FORMATS:
             raise CorpusError(f"format: expected one of {', '.join(FORMATS)}, found {format!r}")
@@ -293,6 +293,8 @@ def _format_of(path: Path, format: str | None) -> str:
     for name, candidate in FORMATS.items():
         if suffix in candidate.suffixes:
             return name
-    known = ", ".join(suffix for candidate in FORMATS.values() for suffix in candidate.suffixes)
+    possible = [candidate for candidate in FORMATS.values() if candidate.write is not None or not to_write]
+    known = ", ".join(suffix for candidate in possible for suffix in candidate.suffixes)
+    others = "docword.*" if to_write else "docword.*, a folder"
     is_fit = "; this is the name of a fit" if suffix == ".nc" else ""
-    raise CorpusError(f"expected docword.*, a folder or a name that ends in {known}{is_fit}")
+    raise CorpusError(f"expected {others} or a name that ends in {known}{is_fit}")
