@@ -12,7 +12,7 @@ from .corpus import Corpus, CorpusError
 from .corpus.associations import Associations
 from .corpus.fields import MOST_NAMES, Covariate
 from .predictive import FrozenTopics as FrozenTopics
-from .predictive import Predictive, Proportions
+from .predictive import NewProportions, Predictive, Proportions
 from .priors import Beta as Beta
 from .priors import Gamma as Gamma
 from .priors import Hyperparameter as Hyperparameter
@@ -363,6 +363,13 @@ class Model(HasSettings, ABC):
 
     def predictive(self, latents: Latents, corpus: Corpus) -> Predictive:
         """Return what one posterior draw says of new documents: its frozen topics, or what a model knows."""
+        return self.frozen_topics(latents, corpus)
+
+    def new_proportions(self, latents: Latents, corpus: Corpus) -> FrozenTopics | NewProportions:
+        """Law of the topic proportions of new documents given their words alone, at one posterior draw.
+
+        Frozen topics, where proportions are Dirichlet a priori, or taken to be.
+        """
         return self.frozen_topics(latents, corpus)
 
     @abstractmethod

@@ -192,3 +192,32 @@ class Proportions(ABC):
     @abstractmethod
     def draw(self, here: slice, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw the proportions of some documents `n` times, float (n, D, K)."""
+
+
+class NewProportions(ABC):
+    """Law of the topic proportions θ of new documents given their words alone, at one posterior draw."""
+
+    @abstractmethod
+    def check(self, documents: Corpus) -> None:
+        """Raise ValueError unless it can say something of such documents: of their words and groups."""
+
+    @abstractmethod
+    def draw_proportions(
+        self, document: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int, repeats: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean proportions after each of some Gibbs sweeps, and proportions drawn, `repeats` times a sweep.
+
+        Parameters
+        ----------
+        document : Corpus
+            A single one.
+        rng : numpy.random.Generator
+        burn_in, sweeps : int
+            Sweeps over its tokens: dropped, looked at.
+        repeats : int
+
+        Returns
+        -------
+        mean : float (sweeps, K)
+        drawn : float (repeats * sweeps, K)
+        """

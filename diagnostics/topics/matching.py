@@ -25,7 +25,8 @@ from ...zoo.corpus import Corpus
 from ...zoo.families.labels.own_topics import OwnTopicsFamily
 from ...zoo.families.lda.seeded import Seeded
 from ...zoo.inference.results import ResultsError, corpus_of, latents_of, model_of
-from ...zoo.predictive import Proportions
+from ...zoo.predictive import NewProportions, Proportions
+from ...zoo.toolbox.new_documents import DirichletOfNew
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,12 @@ class MatchedTopics:
         """Yield labels, ``z`` and the frozen topics of each draw, of which the first have labels."""
         for labels, (_, _, latents) in zip(self.labels, latents_of(self.fit), strict=True):
             yield labels, latents["z"], self.model.frozen_topics(latents, self.corpus)
+
+    def new_proportions(self) -> Iterator[tuple[np.ndarray, NewProportions]]:
+        """Yield labels and the law of new documents' topic proportions of each draw."""
+        for labels, (_, _, latents) in zip(self.labels, latents_of(self.fit), strict=True):
+            law = self.model.new_proportions(latents, self.corpus)
+            yield labels, DirichletOfNew(law) if isinstance(law, FrozenTopics) else law
 
     def proportions(self) -> Iterator[tuple[np.ndarray, Proportions]]:
         """Yield labels and the law of the documents' topic proportions of each draw."""

@@ -8,9 +8,8 @@ from itertools import batched
 import numpy as np
 import xarray as xr
 
-from ...zoo.contract import FrozenTopics
 from ...zoo.corpus import Corpus
-from ...zoo.toolbox.proportions import draw_proportions
+from ...zoo.predictive import NewProportions
 from .documents import (
     BLOCK,
     document_names,
@@ -33,9 +32,9 @@ def transform(
 ) -> Summary:
     """Topic proportions of new documents.
 
-    Under the frozen topics of each kept draw, topics of a document's tokens are drawn by Gibbs sampling that
-    begins where a particle filter ends. The same document always gets the same proportions, whatever stands
-    beside it.
+    Under the topics of each kept draw, topics of a document's tokens are drawn by Gibbs sampling, which in
+    most models begins where a particle filter ends. The same document always gets the same proportions,
+    whatever stands beside it.
 
     Parameters
     ----------
@@ -98,38 +97,22 @@ def _fold_in(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean proportions and proportions drawn, each float (draws, D, K)."""
     repeats = -(-SAMPLES // (sweeps * len(matched.labels)))
+    each = [corpus.take(np.array([d])) for d in range(corpus.n_documents)]
 
-    def at(draw: tuple[int, tuple[np.ndarray, np.ndarray, FrozenTopics]]) -> list[np.ndarray]:
-        number, (labels, _, frozen) = draw
-        random_bits = np.random.PCG64(np.random.SeedSequence([seed, number]))
-        both = _of_draw(frozen, corpus, burn_in, sweeps, repeats, random_bits)
+    def at(draw: tuple[int, tuple[np.ndarray, NewProportions]]) -> list[np.ndarray]:
+        number, (labels, law) = draw
+        law.check(corpus)
+        bits = np.random.PCG64(np.random.SeedSequence([seed, number]))
+        rng, beginning, found = np.random.Generator(bits), bits.state, []
+        for document in each:
+            bits.state = beginning  # so that it does not matter which others there are
+            found.append(law.draw_proportions(document, rng, burn_in=burn_in, sweeps=sweeps, repeats=repeats))
+        both = (np.stack(theta, axis=1) for theta in zip(*found, strict=True))
         return [relabelled(theta, labels, matched.n_topics) for theta in both]
 
     workers = os.cpu_count() or 1
     with ThreadPoolExecutor(workers) as pool:  # some draws at a time: topics take memory
-        drawn = enumerate(matched.frozen())
+        drawn = enumerate(matched.new_proportions())
         found = [both for some in batched(drawn, workers) for both in pool.map(at, some)]
     means, thetas = zip(*found, strict=True)
     return np.concatenate(means), np.concatenate(thetas)
-
-
-def _of_draw(
-    frozen: FrozenTopics, corpus: Corpus, burn_in: int, sweeps: int, repeats: int, bits: np.random.PCG64
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean proportions (sweeps, D, K) under frozen topics, and proportions drawn, `repeats` a sweep."""
-    frozen.check(corpus)
-    groups = range(1 if frozen.words.ndim == 2 else len(frozen.words))
-    word_topics = [np.ascontiguousarray(frozen.words_of(g).T) for g in groups]
-    n_topics = frozen.prior.shape[1]
-    mean = np.empty((sweeps, corpus.n_documents, n_topics))
-    drawn = np.empty((repeats * sweeps, corpus.n_documents, n_topics))
-    rng, beginning = np.random.Generator(bits), bits.state
-    for d, row in enumerate(frozen.rows_of(corpus)):
-        bits.state = beginning  # of each document: so that it does not matter which others there are
-        words = corpus.words[corpus.doc_ptr[d] : corpus.doc_ptr[d + 1]]
-        topics = word_topics[row if len(groups) > 1 else 0]
-        counts = frozen.draw_counts(words, int(row), topics, rng, burn_in=burn_in, sweeps=sweeps)
-        weights = frozen.weights(counts, int(row))
-        mean[:, d] = weights / weights.sum(axis=1, keepdims=True)
-        drawn[:, d] = draw_proportions(frozen, np.tile(counts, (repeats, 1)), int(row), rng)
-    return mean, drawn

@@ -13,6 +13,7 @@ from bnpzoo.zoo.families.poisson import convolved, family
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.priors import Gamma
 from chains import chain
+from new_documents import proportions_in_three_ways
 from samplers import compiled_in_validate
 from scipy.special import gammaln, xlogy
 from scipy.stats import beta, chisquare, gamma, nbinom
@@ -155,7 +156,7 @@ def test_new_documents_are_as_likely_as_simulated_ones():
     latents |= {"r": R, "log_odds": LOG_ODDS}
     predictive, rng = model.predictive(latents, TWO), np.random.default_rng(0)
     log_p = np.array([predictive.log_documents(NEW, rng, particles=400) for _ in range(20)])
-    theta = np.array([predictive.proportions(NEW, rng, burn_in=20, sweeps=1000) for _ in range(12)])
+    thetas = [proportions_in_three_ways(predictive, NEW, rng) for _ in range(12)]
     for d, words in enumerate((NEW.words[:2], NEW.words[2:])):
         total, mean = 0.0, np.zeros(3)
         for z in itertools.product(range(3), repeat=words.size):
@@ -170,8 +171,9 @@ def test_new_documents_are_as_likely_as_simulated_ones():
         expected = total / of_one_document(words.size)[-1]
         found = np.exp(log_p[:, d]) / expected
         assert abs(found.mean() - 1.0) < TOLERANCE * found.std(ddof=1) / np.sqrt(20)
-        allowed = np.hypot(theta[:, d].std(axis=0, ddof=1) / np.sqrt(12), 0.5 / np.sqrt(20_000))
-        assert np.all(np.abs(theta[:, d].mean(axis=0) - mean / total) < 2.0 * TOLERANCE * allowed)
+        for theta in np.swapaxes(thetas, 0, 1):
+            allowed = np.hypot(theta[:, d].std(axis=0, ddof=1) / np.sqrt(12), 0.5 / np.sqrt(20_000))
+            assert np.all(np.abs(theta[:, d].mean(axis=0) - mean / total) < 2.0 * TOLERANCE * allowed)
 
 
 def test_a_new_document_of_one_word_is_as_likely_under_frozen_topics():

@@ -14,6 +14,7 @@ from bnpzoo.zoo.families.poisson import layered
 from bnpzoo.zoo.families.poisson.lengths import log_lengths
 from bnpzoo.zoo.models import get
 from chains import chain
+from new_documents import proportions_in_three_ways
 from samplers import as_plain_python
 from scipy.stats import dirichlet, gamma
 
@@ -157,14 +158,13 @@ def test_new_documents_are_as_likely_as_simulated_ones(length_shape):
     predictive, truth = predictive_and_truth(length_shape)
     rng = np.random.default_rng(1)
     repeats = np.array([predictive.log_documents(NEW, rng, particles=400) for _ in range(20)])
-    theta = np.array([predictive.proportions(NEW, rng, burn_in=20, sweeps=1000) for _ in range(8)])
+    thetas = [proportions_in_three_ways(predictive, NEW, rng) for _ in range(8)]
     for d, (log_p, error, mean, spread) in enumerate(truth):
         found = np.exp(repeats[:, d] - log_p)
         assert abs(found.mean() - 1.0) < TOLERANCE * np.hypot(error, found.std(ddof=1) / np.sqrt(20))
-        allowed = np.hypot(spread, theta[:, d].std(axis=0, ddof=1) / np.sqrt(8))
-        assert np.all(
-            np.abs(theta[:, d].mean(axis=0) - mean) < 2.0 * TOLERANCE * allowed
-        )  # Student, 7 degrees
+        for theta in np.swapaxes(thetas, 0, 1):
+            allowed = np.hypot(spread, theta[:, d].std(axis=0, ddof=1) / np.sqrt(8))  # Student, 7 degrees
+            assert np.all(np.abs(theta[:, d].mean(axis=0) - mean) < 2.0 * TOLERANCE * allowed)
 
 
 def test_new_documents_of_other_words_are_refused():

@@ -243,6 +243,10 @@ class Bgg(PoissonFamily, OneCollection):
         return ConvolvedPredictive(frozen.words, latents["r"], latents["log_odds"])
 
     @override
+    def new_proportions(self, latents: Latents, corpus: Corpus) -> ConvolvedPredictive:
+        return self.predictive(latents, corpus)
+
+    @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`; a new document is approximated by a Dirichlet one.
 

@@ -231,6 +231,10 @@ class Gbn(OfDocumentProbabilities, OneCollection):
         return LayeredPredictive(self, self.frozen_topics(latents, corpus).words, latents)
 
     @override
+    def new_proportions(self, latents: Latents, corpus: Corpus) -> LayeredPredictive:
+        return self.predictive(latents, corpus)
+
+    @override
     def frozen_topics(self, latents: Latents, corpus: Corpus) -> FrozenTopics:
         """See `Model.frozen_topics`; the prior is approximated by that of the mean document."""
         alpha = self.document_prior(latents, corpus)[:, :-1]

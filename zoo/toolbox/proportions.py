@@ -107,15 +107,13 @@ class NormalisedRates(Proportions):
 
     @override
     def mean(self, here: slice) -> np.ndarray:
-        """See `Proportions.mean`; by the integrals of `mean_proportions`."""
+        """See `Proportions.mean`; by the integrals of `mean_of_rates`."""
         shapes, log_scale = self._shapes(here), self.log_scale(here)
         rows, of_document = np.unique(log_scale, axis=0, return_inverse=True)
         of_document = np.broadcast_to(of_document.reshape(-1), len(shapes))
         out = np.empty_like(shapes)
         for r, row in enumerate(rows):
-            own = shapes[of_document == r]
-            t = np.arange(-FAR - row.max(), FAR - row.min() + STEP, STEP)
-            out[of_document == r] = mean_proportions(own, row, t, -np.expm1(-STEP * own.sum(axis=1)))
+            out[of_document == r] = mean_of_rates(shapes[of_document == r], row)
         return out
 
     @override
@@ -126,6 +124,12 @@ class NormalisedRates(Proportions):
     def _shapes(self, here: slice) -> np.ndarray:
         counts = _counts_in(self.z, self.shape.size, self.corpus, here)
         return np.maximum(counts + self.shape, np.finfo(float).tiny)
+
+
+def mean_of_rates(shapes: np.ndarray, log_scale: np.ndarray) -> np.ndarray:
+    """See `mean_proportions`, over a range of nodes that is wide enough for any shapes."""
+    t = np.arange(-FAR - log_scale.max(), FAR - log_scale.min() + STEP, STEP)
+    return mean_proportions(shapes, log_scale, t, -np.expm1(-STEP * shapes.sum(axis=1)))
 
 
 def mean_proportions(
