@@ -33,7 +33,7 @@ class Bgg(Poisson):
         return list(map(float, self.latents["r"])), 0.0
 
     def prior_of_new(self, g):
-        """See `State.prior_of_new`: a Dirichlet document of the same mass, by the weights of a first token."""
+        """See `State.prior_of_new`: a Dirichlet document of the same mass and first token."""
         prior, _ = self.prior(0)
         weights = [r * p for r, p in zip(prior, self.probabilities(), strict=True)]
         return [sum(prior) * weight / sum(weights) for weight in weights], 0.0

@@ -6,8 +6,10 @@ A folder has a checksum in each chunk, and no chunk that can be lost unnoticed, 
 import hashlib
 import io
 import os
+import sys
 import tempfile
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -49,11 +51,18 @@ def save(tree: xr.DataTree, path: str | PathLike[str]) -> None:
     }
     with replace_on_success(_as_path(path)) as temporary:
         content = io.BytesIO()
-        tree.to_netcdf(content, engine="h5netcdf", encoding=encoding)
+        with _without_cluster():
+            tree.to_netcdf(content, engine="h5netcdf", encoding=encoding)
         digest = hashlib.sha256(content.getbuffer()).hexdigest().encode()
         with temporary.open("wb") as file:
             file.write(content.getbuffer())
             file.write(SEAL + digest + b"\n")
+
+
+def _without_cluster() -> AbstractContextManager[Any]:
+    """Keep xarray from asking a cluster, of which this may be a worker, for a lock on what is in memory."""
+    dask = sys.modules.get("dask")
+    return nullcontext() if dask is None else dask.config.set(scheduler="synchronous")
 
 
 def rescue(tree: xr.DataTree) -> Path:
