@@ -8,7 +8,10 @@ from bnpzoo import Corpus
 from bnpzoo.diagnostics.topics import transform
 from bnpzoo.kernels.toolbox.foldin import draw_counts
 from bnpzoo.zoo.corpus import CorpusError
+from bnpzoo.zoo.inference import sample
+from bnpzoo.zoo.models import get
 from bnpzoo.zoo.predictive import FrozenTopics
+from samplers import as_plain_python
 from scipy.special import gammaln
 from scipy.stats import chisquare
 
@@ -40,6 +43,21 @@ def test_a_document_is_alone(fit):
     alone = transform(fit, new.take(order))
     for a, b in zip(together, alone, strict=True):
         np.testing.assert_array_equal(a.iloc[order], b)
+
+
+@pytest.mark.parametrize("name", ["gbn", "bgg"])
+@as_plain_python
+def test_a_document_is_alone_where_the_law_of_new_ones_is_not_dirichlet(name):
+    words = np.random.default_rng(0).integers(6, size=60)
+    corpus = Corpus(words, np.arange(0, 61, 6), [*"abcdef"])
+    model = get(name, n_topics=3, eta=0.5)
+    fit = sample(model, corpus, chains=1, tune=5, draws=4, keep=2, seed=1)
+    new = Corpus([0, 1, 2, 3], [0, 0, 2, 3, 4], [*"abcx"])
+    together, alone = transform(fit, new), transform(fit, new.take(np.array([3, 1])))
+    for a, b in zip(together, alone, strict=True):
+        np.testing.assert_array_equal(a.iloc[[3, 1]], b)
+    np.testing.assert_array_equal(together.mean.loc[0], together.mean.loc[3])  # no word that the fit knows
+    np.testing.assert_allclose(together.mean.sum(axis=1), 1.0)
 
 
 def test_no_documents(fit):
