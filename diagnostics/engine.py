@@ -1,6 +1,7 @@
 """Where the laboratory's and the experiments' work is done: in processes here, or on a cluster of Dask."""
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,16 @@ def unordered(
     cluster : str or distributed.Client, optional
     pre_dispatch : str
         How many tasks are taken ahead of their results.
+
+    Raises
+    ------
+    MemoryError
+        A process was ended from outside, as an operating system does that runs out of memory.
     """
     with nullcontext() if cluster is None else on_cluster(cluster):
-        yield from Parallel(n_jobs, return_as="generator_unordered", pre_dispatch=pre_dispatch)(tasks)
+        try:
+            yield from Parallel(n_jobs, return_as="generator_unordered", pre_dispatch=pre_dispatch)(tasks)
+        except BrokenProcessPool:
+            raise MemoryError(
+                "a process was ended from outside, as happens where memory runs out: fewer processes take less"
+            ) from None

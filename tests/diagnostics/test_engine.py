@@ -1,16 +1,19 @@
-"""Experiments, verdicts and replications on a cluster of Dask: the same results, written by the driver."""
+"""Where work is done: processes that may die, and a cluster of Dask, which gives the same results."""
 
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.engine import on_cluster
+from bnpzoo.diagnostics.engine import on_cluster, unordered
 from bnpzoo.diagnostics.experiments.runner import Cell, Experiment, run_experiment
 from bnpzoo.diagnostics.laboratory.ladder import Case, CaseSubject
 from bnpzoo.diagnostics.laboratory.sbc import sbc
 from bnpzoo.diagnostics.laboratory.validate import judge_all
+from joblib import delayed
 
 distributed = pytest.importorskip("distributed")
 
@@ -54,6 +57,15 @@ class Toy(Experiment):
     def run(self, cell: Cell) -> dict[str, float]:
         sign = 1.0 if cell.method == "plus" else -1.0
         return {"value": sign * cell.setting["a"] + 0.1 * cell.replicate, "never": np.nan}
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_dies_is_told():
+    with pytest.raises(MemoryError, match="a process was ended from outside"):
+        list(unordered([delayed(die)(), delayed(die)()], 2))
 
 
 def test_cells_of_an_experiment(client, tmp_path):
