@@ -61,5 +61,5 @@ def unordered(
             yield from Parallel(n_jobs, return_as="generator_unordered", pre_dispatch=pre_dispatch)(tasks)
         except BrokenProcessPool:
             raise MemoryError(
-                "a process was ended from outside, as happens where memory runs out: fewer processes take less"
+                "a process was ended from outside, as happens where memory runs out: fewer of them take less"
             ) from None
