@@ -36,6 +36,7 @@ def test_state_is_loaded_swept_and_read_back(which, variant):
         latents, back = back, kernel.snapshot(kernel.load(back, corpus, model))
     for name, value in latents.items():
         np.testing.assert_allclose(back[name], value, rtol=1e-12, err_msg=name)
+    assert kernel.sweep(np.random.default_rng(0), kernel.load(latents, corpus, model)) in (None, True, False)
     rng = np.random.default_rng(0)
     for _ in range(10 if IS_PLAIN else 50):
         state = kernel.step(rng, state)

@@ -1,7 +1,8 @@
 """Single-point changes of a Stan program, by its tokens."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from .changes import Mutation, Site
 
@@ -18,11 +19,73 @@ TYPES = frozenset({
     "while", "return", "target",
 })  # fmt: skip
 
+FUNCTION = re.compile(r"\b([A-Za-z_]\w*)\s*\([^()]*\)\s*\{")
+CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+OF_DENSITY = re.compile(r"_l(?:u?pdf|u?pmf|cdf|ccdf)$")
+"""What Stan's ``~`` leaves away of the name of a density."""
 
-def stan_sites(file: str, source: bytes) -> list[Site]:
-    """All sites of a Stan file: operators, whole numbers, names, and statements that add to the density."""
+
+def called_functions(sources: Iterable[str]) -> set[str]:
+    """Names of the functions that a Stan program calls, itself or by others; of densities their first part.
+
+    Parameters
+    ----------
+    sources : iterable of str
+        The program, and what it includes.
+    """
+    bodies: dict[str, list[str]] = {}
+    waiting = []
+    for code in map(_code, sources):
+        begin = 0
+        for name, start, end in _functions(code):
+            bodies.setdefault(_stem(name), []).append(code[start:end].partition("{")[2])
+            waiting.append(code[begin:start])
+            begin = end
+        waiting.append(code[begin:])
+    found: set[str] = set()
+    while waiting:
+        called = {_stem(name) for name in _mentioned(waiting.pop())} - found
+        found |= called
+        waiting += chain.from_iterable(bodies.get(name, []) for name in called)
+    return found
+
+
+def _mentioned(code: str) -> list[str]:
+    return CALL.findall(code) + re.findall(r"~\s*(\w+)", code)
+
+
+def _stem(name: str) -> str:
+    return OF_DENSITY.sub("", name)
+
+
+def _code(text: str) -> str:
+    """Text with blanks in the place of comments and of what is included."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/|#include[^\n]*", lambda m: " " * len(m[0]), text, flags=re.DOTALL)
+
+
+def _functions(code: str) -> Iterator[tuple[str, int, int]]:
+    """Name of each function that is defined in some code, and where it starts and ends."""
+    end = 0
+    for found in FUNCTION.finditer(code):
+        if found[1] in TYPES or found.start() < end:
+            continue
+        end, depth = found.end(), 1
+        while depth and end < len(code):
+            depth += {"{": 1, "}": -1}.get(code[end], 0)
+            end += 1
+        yield found[1], found.start(), end
+
+
+def stan_sites(file: str, source: bytes, wanted: Callable[[str], bool] = lambda name: True) -> list[Site]:
+    """All sites of a Stan file: operators, whole numbers, names, and statements that add to the density.
+
+    Without those of functions that are not `wanted`, by the names that `called_functions` has.
+    """
     text = source.decode()
-    code = re.sub(r"//[^\n]*|/\*.*?\*/|#include[^\n]*", lambda m: " " * len(m[0]), text, flags=re.DOTALL)
+    code = _code(text)
+    for name, start, end in _functions(code):
+        if not wanted(_stem(name)):
+            code = code[:start] + " " * (end - start) + code[end:]
     tokens = list(TOKEN.finditer(code))
     known = sorted({token[0] for i, token in enumerate(tokens) if _is_stan_name(tokens, i)})
     sites: list[Site] = []

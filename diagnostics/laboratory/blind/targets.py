@@ -24,7 +24,7 @@ from ..ladder import DESIGN, JUDGES, NOT_FOLLOWED, Case, climb, stan_tokens
 from ..validate import cases_of
 from .changes import Site, python_sites
 from .needed import imported_by, needed_but_for, needed_by
-from .stan_changes import stan_sites
+from .stan_changes import called_functions, stan_sites
 from .trial import Trial
 from .trials_of_models import cousins_of, rungs_of, tests_of
 from .unreached import classes_in, is_of_other_parts, is_of_other_states, is_overridden
@@ -278,8 +278,10 @@ class PackageModel(Target):
             if file.startswith(LAW) and file not in NO_LAW:
                 wanted = {name for name in names[file] if not name.rpartition(".")[2].startswith(ASIDE)}
                 found += python_sites(file, (PACKAGE / file).read_bytes(), wanted.__contains__)
-        for file in self.stan_files():
-            found += stan_sites(file, (PACKAGE / file).read_bytes())
+        sources = {file: (PACKAGE / file).read_bytes() for file in self.stan_files()}
+        called = called_functions(source.decode() for source in sources.values())
+        for file, source in sources.items():
+            found += stan_sites(file, source, called.__contains__)
         return found
 
     @property

@@ -11,7 +11,7 @@ from bnpzoo.diagnostics.laboratory.archive import Books
 from bnpzoo.diagnostics.laboratory.blind import trials_of_models
 from bnpzoo.diagnostics.laboratory.blind.audit import Audit, draw, failed_tests, without_folders
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
-from bnpzoo.diagnostics.laboratory.blind.stan_changes import stan_sites
+from bnpzoo.diagnostics.laboratory.blind.stan_changes import called_functions, stan_sites
 from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, PackageModel
 from bnpzoo.diagnostics.laboratory.definitions import Name
 from bnpzoo.zoo.inference.stan_engines import engines
@@ -194,6 +194,34 @@ def test_what_can_be_changed_in_stan():
     } <= found
     assert not any(m.line <= 3 and m.kind != "name" for site in sites for m in site)
     assert all(m.before != m.after for site in sites for m in site)
+
+
+FUNCTIONS = """\
+real twice(real x) {  // three(x)
+  return 2 * x;
+}
+real of_twice_lpdf(real y, real x) {
+  if (y > 1) {
+    return twice(y) - x;
+  }
+  return 3;
+}
+vector unused(vector x) {
+  for (i in 1 : size(x)) {
+    target += three(x[i]) * 7;
+  }
+  return x;
+}
+"""
+
+
+def test_functions_of_stan_that_a_program_does_not_call_are_left_alone():
+    called = called_functions([FUNCTIONS, "model { y ~ of_twice(x); }"])
+    assert called == {"of_twice", "twice", "if"}
+    found = {(m.before, m.after) for s in stan_sites("a", FUNCTIONS.encode(), called.__contains__) for m in s}
+    assert {("2", "3"), ("-", "+"), ("3", "4")} <= found
+    assert not any(before in ("7", "target += three(x[i]) * 7;") for before, _ in found)
+    assert called_functions([FUNCTIONS, "model { target += twice(x); }"]) == {"twice"}
 
 
 def test_few_draws_are_the_first_of_many():

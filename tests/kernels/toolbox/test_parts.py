@@ -1,6 +1,7 @@
 """Sweeps in parts: how a corpus is cut, what parts find, and the order of it."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
@@ -69,6 +70,14 @@ def test_seconds_of_all_threads_count(monkeypatch):
     in_parts(lambda i: meet.wait(), range(3))
     # five ticks, and those that others had
     assert threads.processor_seconds() - before > 5 + 1
+
+
+def test_a_thread_that_nobody_has_helped_has_its_own_seconds():
+    with ThreadPoolExecutor(1) as fresh:
+        before, found, after = fresh.submit(
+            lambda: (threads.time.thread_time(), threads.processor_seconds(), threads.time.thread_time())
+        ).result()
+    assert before <= found <= after
 
 
 @THREADS
