@@ -348,6 +348,16 @@ def test_ctrl_c_after_the_last_iteration_takes_nothing_away():
     assert "left_out" not in tree.attrs
 
 
+def test_without_labels_the_two_models_are_one():
+    """`whdsp` ended in an error of NumPy, as there was no label to take a step for."""
+    given = {"truncation": 3, "chains": 1, "tune": 5, "draws": 3, "keep": 1}
+    bounds = [
+        sample(get(name, labels="none"), CORPORA[name], "vi", **given)["sample_stats"]["bound"][0, 0]
+        for name in NAMES
+    ]
+    assert float(bounds[0]) == pytest.approx(float(bounds[1]), rel=1e-12)
+
+
 def test_models_without_it_say_so():
     with pytest.raises(ValueError, match="lda: there is no variational inference; use a kernel"):
         sample(get("lda", n_topics=2), CORPORA["hdsp"], "vi")
