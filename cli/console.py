@@ -66,9 +66,15 @@ def say(text: str, style: str | None = None, console: Console = out) -> None:
 
 @contextmanager
 def resumable(folder: Path) -> Iterator[None]:
-    """Let Ctrl-C say how to go on with the block, which keeps what it has done in `folder`."""
+    """Let Ctrl-C say how to go on with the block, which keeps what it has done in `folder`.
+
+    So do signals that would end this process at once, and leave the processes that it has started behind.
+    """
+    from ..zoo.inference import interrupted_by_any
+
     try:
-        yield
+        with interrupted_by_any():
+            yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"what is done is in {folder}, and the same command goes on") from None
 

@@ -36,6 +36,9 @@ def transform(
     most models begins where a particle filter ends. The same document always gets the same proportions,
     whatever stands beside it.
 
+    Models of sentences, such as `was`, take a new document to have one dish and do not look at its sentences:
+    these proportions are not to be compared with those of `documents`, of one more sentence.
+
     Parameters
     ----------
     fit : DataTree or MatchedTopics

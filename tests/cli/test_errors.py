@@ -1,5 +1,9 @@
 """Wrong input is one red line on standard error and exit code 2, never a traceback."""
 
+import os
+import signal
+import time
+
 import pytest
 from bnpzoo.cli.settings import parse_settings
 from bnpzoo.zoo.contract import Beta, Gamma
@@ -205,3 +209,27 @@ def test_ctrl_c_is_one_line_that_says_how_to_go_on(run, monkeypatch, tmp_path, c
     ending = f": {told.format(out)}." if told else "."
     assert [line for line in result.stderr.splitlines() if "Interrupted" in line] == [f"Interrupted{ending}"]
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("name", [name for name, (_, _, told) in STOPPED.items() if told == KEPT])
+def test_what_goes_on_later_ends_as_by_ctrl_c_when_it_is_told_to_end(
+    run, monkeypatch, tmp_path, name, number
+):
+    """Killed at once, it would leave the processes behind that it has started, which go on computing."""
+    place, words, told = STOPPED[name]
+
+    def ended(*arguments, **named):
+        assert signal.getsignal(number) is not signal.SIG_DFL
+        os.kill(os.getpid(), number)
+        time.sleep(10.0)
+
+    monkeypatch.setattr(place, ended)
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        result = run(*words, "--out", tmp_path)
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
+    assert result.exit_code == 130
+    assert f"Interrupted: {told.format(tmp_path)}." in result.stderr.splitlines()

@@ -7,7 +7,7 @@ from .cluster import ClusterError, check_address, cluster_at
 from .cooling import check_cooling, cool
 from .fits import expected_size, load, rescue, save
 from .growth import check_growth, grow
-from .interrupt import held_signals
+from .interrupt import held_signals, interrupted_by_any
 from .own import as_fit
 from .results import ResultsError, corpus_of, latents_of, model_of
 from .sampling import check, sample
@@ -30,6 +30,7 @@ __all__ = [
     "expected_size",
     "grow",
     "held_signals",
+    "interrupted_by_any",
     "latents_of",
     "load",
     "model_of",

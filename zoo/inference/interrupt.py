@@ -9,6 +9,9 @@ from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a process unless it says otherwise, and would leave those that it has started behind."""
+
 
 class Stop:
     """Whether the user wants a run to stop; the handler of `SIGNALS` while they are held.
@@ -62,6 +65,30 @@ def held_signals() -> Iterator[Stop]:
     finally:
         for number, handler in held.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def interrupted_by_any() -> Iterator[None]:
+    """Let signals that would end the process at once end the block as Ctrl-C does.
+
+    Where something else happens upon them they are left as they are, and so they are outside of the main
+    thread, where Python delivers none.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    taken = [number for number in ENDING if is_main and signal.getsignal(number) is signal.SIG_DFL]
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        for one in taken:  # a second one, as `timeout` sends, would cut the end short
+            signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in taken:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def stopped(checkpoint: str | Path | None, has_draws: bool) -> KeyboardInterrupt:

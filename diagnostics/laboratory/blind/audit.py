@@ -21,8 +21,9 @@ import numpy as np
 from scipy.stats import beta
 
 from ....zoo.files import replace_on_success
+from ....zoo.inference import interrupted_by_any
 from .changes import Mutation, Site
-from .running import STOPPED, Runner, interrupted_by_any
+from .running import STOPPED, Runner
 from .targets import Target
 from .trial import BROKEN, IMPORTED, PASSED, REJECTED, Trial
 

@@ -8,10 +8,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
-from types import FrameType
 from typing import IO, NamedTuple
 
 from .changes import Mutation
@@ -23,34 +21,6 @@ STOPPED = -1
 
 PATIENCE = 20.0
 """What waits without computing is stopped after so many times its seconds of one core."""
-
-
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""Signals that end a process unless it says otherwise, and would leave its trials behind."""
-
-
-@contextlib.contextmanager
-def interrupted_by_any() -> Iterator[None]:
-    """Let signals that would end the process at once end the block as Ctrl-C does.
-
-    Where something else happens upon them they are left as they are, and so they are outside of the main
-    thread, where Python delivers none.
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    taken = [number for number in ENDING if is_main and signal.getsignal(number) is signal.SIG_DFL]
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        for one in taken:  # a second one, as `timeout` sends, would cut the end short
-            signal.signal(one, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for number in taken:
-        signal.signal(number, interrupt)
-    try:
-        yield
-    finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
 
 
 class Ended(NamedTuple):

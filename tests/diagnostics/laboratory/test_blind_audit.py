@@ -19,6 +19,7 @@ from bnpzoo.diagnostics.laboratory.blind.running import Runner
 from bnpzoo.diagnostics.laboratory.blind.targets import OwnSampler
 from bnpzoo.diagnostics.reports.blind import summary_of, write_blind_report
 from bnpzoo.diagnostics.reports.evidence import evidence_page
+from bnpzoo.zoo.inference import interrupt
 
 OWN = """\
 from types import SimpleNamespace
@@ -392,7 +393,7 @@ def test_a_second_signal_does_not_cut_the_end_short():
     ended = []
 
     def end():
-        with running.interrupted_by_any():
+        with interrupt.interrupted_by_any():
             try:
                 os.kill(os.getpid(), signal.SIGTERM)
                 time.sleep(10.0)
@@ -409,7 +410,7 @@ def test_a_second_signal_does_not_cut_the_end_short():
 @pytest.fixture
 def usual_signals():
     """Signals as they are unless somebody, such as ``nohup``, has them ignored."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in running.ENDING}
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in interrupt.ENDING}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -433,12 +434,12 @@ def test_an_audit_that_is_interrupted_goes_on_as_if_it_had_not_been(own, tmp_pat
         return run(self, target, replace(trial, arguments=WAITS.arguments), mutation, limit)
 
     monkeypatch.setattr(Runner, "run", interrupted)
-    before = [signal.getsignal(number) for number in running.ENDING]
+    before = [signal.getsignal(number) for number in interrupt.ENDING]
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(KeyboardInterrupt):
         audit(own, 5, 1, tmp_path / "store", 2)
     assert not [*tmp_path.glob("bnpzoo-blind-*")]
-    assert [signal.getsignal(number) for number in running.ENDING] == before
+    assert [signal.getsignal(number) for number in interrupt.ENDING] == before
     monkeypatch.setattr(Runner, "run", run)
     found, whole = audit(own, 5, 1, tmp_path / "store", 2), audit(own, 5, 1)
     assert [replace(o, seconds=0.0) for o in found.outcomes] == [

@@ -111,7 +111,7 @@ def _points(q: MeanField, problem: Problem, mass: np.ndarray) -> Points:
         for _ in range(MOST_STEPS):
             weight = mass[:, k] * np.exp(-(rows @ at[:, k]))
             slope = -linear[:, k] + rows.T @ weight - at[:, k] / variance
-            if np.abs(slope).max(initial=0.0) < 1e-11 * (1.0 + np.abs(linear[:, k]).max()):
+            if np.abs(slope).max(initial=0.0) < 1e-11 * (1.0 + np.abs(linear[:, k]).max(initial=0.0)):
                 break
             curvature = (rows.T @ rows.multiply(weight[:, None])).toarray() + np.eye(len(slope)) / variance
             step, now = np.linalg.solve(curvature, slope), value(at[:, k])

@@ -348,6 +348,16 @@ def test_ctrl_c_after_the_last_iteration_takes_nothing_away():
     assert "left_out" not in tree.attrs
 
 
+def test_without_labels_the_two_models_are_one():
+    """`whdsp` ended in an error of NumPy, as there was no label to take a step for."""
+    given = {"truncation": 3, "chains": 1, "tune": 5, "draws": 3, "keep": 1}
+    bounds = [
+        sample(get(name, labels="none"), CORPORA[name], "vi", **given)["sample_stats"]["bound"][0, 0]
+        for name in NAMES
+    ]
+    assert float(bounds[0]) == pytest.approx(float(bounds[1]), rel=1e-12)
+
+
 def test_models_without_it_say_so():
     with pytest.raises(ValueError, match="lda: there is no variational inference; use a kernel"):
         sample(get("lda", n_topics=2), CORPORA["hdsp"], "vi")
@@ -358,3 +368,22 @@ def test_a_comparison_says_that_it_is_an_approximation():
     headline = compare([tree]).headline()
     assert "is an approximation" in headline
     assert "Draw longer chains" not in headline
+
+
+def test_a_comparison_with_draws_of_the_posterior_does_not_ask_for_longer_chains():
+    """What is wrong with the chains of an approximation may be that they are one."""
+    model, corpus = get("hdsp", n_topics=2), corpus_of("hdsp", 4)
+    tree = sample(model, corpus, "vi", chains=2, tune=2000, draws=200, keep=0)
+    draws = sample(model, corpus, chains=2, tune=20, draws=200, keep=0)
+    draws["posterior"]["eta"] = draws["posterior"]["eta"] + 1e3
+    found = compare({"vi": tree, "kernel": draws})
+    assert (found.verdict, found.count("inconclusive") > 0) == ("disagree", True)
+    assert "longer chains" not in found.headline()
+
+
+def test_a_comparison_names_the_starts_that_have_not_converged():
+    model, corpus = get("hdsp", n_topics=2), corpus_of("hdsp", 4)
+    few, many = (sample(model, corpus, "vi", chains=2, tune=tune, draws=4, keep=0) for tune in (3, 2000))
+    found = compare({"few": few, "many": many})
+    assert found.approximations == {"few": (0, 1), "many": ()}
+    assert "no longer run helps. Its chains 0 and 1 had not converged. many is an app" in found.headline()
