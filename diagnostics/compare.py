@@ -117,16 +117,15 @@ class Comparison:
         Differences beyond it, in combined MCSE, count as disagreement.
     trouble : dict of str to Trouble
         Of the fits by NUTS that had any.
-    approximations : dict of str to tuple of int
-        Fits that are no draws from the posterior, whose chains are starts of variational inference, and those
-        of their chains that had not converged where they ended.
+    approximations : tuple of str
+        Fits that are no draws from the posterior, whose chains are starts of variational inference.
     """
 
     labels: tuple[str, ...]
     rows: tuple[Row, ...]
     threshold: float
     trouble: Mapping[str, Trouble] = field(default_factory=dict)
-    approximations: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    approximations: tuple[str, ...] = ()
 
     def worst(self, n: int) -> list[Row]:
         """Return the rows to look at first: by verdict, then the largest differences, then R-hat."""
@@ -172,8 +171,8 @@ class Comparison:
         trouble = (f"In {fit}, {it}." for fit, it in self.trouble.items())
         not_exact = (
             f"{fit} is an approximation: that its starts agree does not make it the posterior, and where "
-            f"they differ once they have converged no longer run helps.{_of_starts(chains)}"
-            for fit, chains in self.approximations.items()
+            "they differ once they have converged no longer run helps."
+            for fit in self.approximations
         )
         return " ".join((self._outcome(), *trouble, *not_exact))
 
@@ -204,8 +203,8 @@ class Comparison:
                 f"{fits} disagree on {self.count('disagree')} of {n} test quantities; the largest difference "
                 f"is {worst.largest_difference:.1f} MCSE, in {worst.quantity}."
             ) + (
-                f" For {weak} {'other' if weak == 1 else 'others'} the chains mix too badly to tell"
-                f"{'' if self.approximations else ': draw longer chains'}."
+                f" For {weak} {'other' if weak == 1 else 'others'} the chains mix too badly to tell: "
+                "draw longer chains."
                 if weak
                 else ""
             )
@@ -284,26 +283,8 @@ def compare(
     seconds = {label: _seconds(tree) for label, tree in trees.items()}
     rows = (_row(name, {label: draws[label][name] for label in draws}, seconds, threshold) for name in first)
     trouble = {label: found for label, tree in trees.items() if (found := Trouble.of(tree))}
-    approximations = {
-        label: _not_converged(tree) for label, tree in trees.items() if "bound" in tree["sample_stats"]
-    }
+    approximations = tuple(label for label, tree in trees.items() if "bound" in tree["sample_stats"])
     return Comparison(tuple(trees), tuple(rows), threshold, trouble, approximations)
-
-
-def _not_converged(tree: xr.DataTree) -> tuple[int, ...]:
-    """Return the chains of variational inference that had not converged, as far as a fit tells."""
-    stats = tree["sample_stats"].dataset
-    if "converged" not in stats:  # older fits lack it
-        return ()
-    return tuple(np.flatnonzero(~stats["converged"].values[:, 0].astype(bool)).tolist())
-
-
-def _of_starts(chains: tuple[int, ...]) -> str:
-    """Return a sentence on those that had not converged, if there are any."""
-    if not chains:
-        return ""
-    plural = "s" * (len(chains) > 1)
-    return f" Its chain{plural} {_enumerated(tuple(map(str, chains)))} had not converged."
 
 
 def labelled(trees: Iterable[xr.DataTree]) -> dict[str, xr.DataTree]:

@@ -368,22 +368,3 @@ def test_a_comparison_says_that_it_is_an_approximation():
     headline = compare([tree]).headline()
     assert "is an approximation" in headline
     assert "Draw longer chains" not in headline
-
-
-def test_a_comparison_with_draws_of_the_posterior_does_not_ask_for_longer_chains():
-    """What is wrong with the chains of an approximation may be that they are one."""
-    model, corpus = get("hdsp", n_topics=2), corpus_of("hdsp", 4)
-    tree = sample(model, corpus, "vi", chains=2, tune=2000, draws=200, keep=0)
-    draws = sample(model, corpus, chains=2, tune=20, draws=200, keep=0)
-    draws["posterior"]["eta"] = draws["posterior"]["eta"] + 1e3
-    found = compare({"vi": tree, "kernel": draws})
-    assert (found.verdict, found.count("inconclusive") > 0) == ("disagree", True)
-    assert "longer chains" not in found.headline()
-
-
-def test_a_comparison_names_the_starts_that_have_not_converged():
-    model, corpus = get("hdsp", n_topics=2), corpus_of("hdsp", 4)
-    few, many = (sample(model, corpus, "vi", chains=2, tune=tune, draws=4, keep=0) for tune in (3, 2000))
-    found = compare({"few": few, "many": many})
-    assert found.approximations == {"few": (0, 1), "many": ()}
-    assert "no longer run helps. Its chains 0 and 1 had not converged. many is an app" in found.headline()
