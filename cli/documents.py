@@ -69,8 +69,7 @@ def transform(
 
     The three largest topics of a document are shown, down to 5%; --csv and --json have all of them. A
     document gets the same proportions whatever stands beside it. Text is split as that of the fit was; words
-    that the fit does not know are left out. Models of sentences do not look at where those of new documents
-    end: what they show is not to be compared with `bnpzoo documents`.
+    that the fit does not know are left out.
     """
     from ..diagnostics.topics import transform_blocks
     from ..zoo.inference import corpus_of, load

@@ -33,11 +33,9 @@ def transform(
     """Topic proportions of new documents.
 
     Under the topics of each kept draw, topics of a document's tokens are drawn by Gibbs sampling, which in
-    most models begins where a particle filter ends. The same document always gets the same proportions,
-    whatever stands beside it.
-
-    Models of sentences, such as `was`, take a new document to have one dish and do not look at its sentences:
-    these proportions are not to be compared with those of `documents`, of one more sentence.
+    most models begins where a particle filter ends. In models of sentences, such as `was`, they are drawn by
+    a particle filter alone, and proportions are those of one more sentence, as `documents` has them. The same
+    document always gets the same proportions, whatever stands beside it.
 
     Parameters
     ----------
@@ -47,7 +45,8 @@ def transform(
     interval : float
         Posterior probability of the intervals.
     burn_in, sweeps : int
-        Gibbs sweeps for each document and draw: dropped, averaged.
+        Gibbs sweeps for each document and draw: dropped, averaged. Of models of sentences: as many particles
+        as both together.
     seed : int
 
     Returns

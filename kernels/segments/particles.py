@@ -350,6 +350,13 @@ def mean_of_logs(log_weight):
 
 
 @kernel
+def next_seat(particles, law, n_tokens, goes_on):
+    """Sentence of the next token, and where its tables begin."""
+    s = 0 if goes_on else particles.n_tables.shape[1] - 1
+    return s, s * law.truncation if law.truncation else 0 if goes_on else n_tokens
+
+
+@kernel
 def next_token(rng, words, sentence, start, at_time, word_topics, law, n_particles, goes_on):
     """Mean topic proportions of the next token, given a document, float64 (K,).
 
@@ -359,8 +366,7 @@ def next_token(rng, words, sentence, start, at_time, word_topics, law, n_particl
     n_topics = word_topics.shape[1]
     share = np.exp(particles.log_weight - particles.log_weight.max())
     share /= share.sum()
-    s = 0 if goes_on else particles.n_tables.shape[1] - 1
-    begin = s * law.truncation if law.truncation else 0 if goes_on else words.size
+    s, begin = next_seat(particles, law, words.size, goes_on)
     weights = np.zeros(words.size + law.truncation + 1)
     out, of_all = np.zeros(n_topics), law.kappa.sum()
     for p in range(n_particles):
@@ -372,3 +378,33 @@ def next_token(rng, words, sentence, start, at_time, word_topics, law, n_particl
                 out[k] += share[p] * weights[c] * (particles.in_dish[p, c, k] + law.kappa[k]) / mass
         out += share[p] * weights[n_dishes] * law.kappa / of_all
     return out
+
+
+@kernel
+def next_dishes(rng, words, sentence, start, at_time, word_topics, law, n_particles, goes_on, n_draws):
+    """Dishes that the next token of a document may have, `n_draws` times; see `next_token`.
+
+    Returns
+    -------
+    float64 (n_draws, L)
+        Probability of each dish.
+    float64 (n_draws, L, K)
+        Dirichlet parameters of its topics.
+    """
+    particles, _ = pass_document(rng, words, sentence, start, at_time, word_topics, law, n_particles)
+    s, begin = next_seat(particles, law, words.size, goes_on)
+    weights = np.zeros((n_particles, words.size + law.truncation + 1))
+    share = np.exp(particles.log_weight - particles.log_weight.max())
+    for p in range(n_particles):
+        weigh_seats(law, particles, p, s, begin, weights[p])
+        share[p] *= weights[p, : particles.n_dishes[p] + 1].sum()  # 1, unless sentences have a law of lengths
+    n_dishes = particles.n_dishes.max() + 1
+    of_dishes = np.zeros((n_draws, n_dishes))
+    topics = np.empty((n_draws, n_dishes, word_topics.shape[1]))
+    topics[:] = law.kappa
+    for i in range(n_draws):
+        p = categorical(rng, share, n_particles)
+        own = particles.n_dishes[p] + 1
+        of_dishes[i, :own] = weights[p, :own] / weights[p, :own].sum()
+        topics[i, : own - 1] += particles.in_dish[p, : own - 1]
+    return of_dishes, topics

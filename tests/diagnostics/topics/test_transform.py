@@ -45,7 +45,7 @@ def test_a_document_is_alone(fit):
         np.testing.assert_array_equal(a.iloc[order], b)
 
 
-@pytest.mark.parametrize("name", ["gbn", "bgg"])
+@pytest.mark.parametrize("name", ["gbn", "bgg", "was", "icd"])
 @as_plain_python
 def test_a_document_is_alone_where_the_law_of_new_ones_is_not_dirichlet(name):
     words = np.random.default_rng(0).integers(6, size=60)

@@ -39,6 +39,7 @@ from ...toolbox.proportions import MixedProportions
 from ..hdp.sticks import log_gem
 from . import vectors
 from .order import Seating, seating, sentence_starts
+from .predictive import SegmentsPredictive
 
 TAU = Gamma(1.0, 1.0)
 """Default, and all that there can be where the number of topics is fixed."""
@@ -311,6 +312,15 @@ class SegmentsFamily(Model):
         """See `Model.frozen_topics`; proportions are those of a document of one dish."""
         words = self.word_probabilities(latents, corpus, np.arange(corpus.n_words))
         return FrozenTopics(words, self.topic_parameters(latents)[None])
+
+    @override
+    @abstractmethod
+    def predictive(self, latents: Latents, corpus: Corpus) -> SegmentsPredictive:
+        """See `Model.predictive`."""
+
+    @override
+    def new_proportions(self, latents: Latents, corpus: Corpus) -> SegmentsPredictive:
+        return self.predictive(latents, corpus)
 
     @override
     def own_proportions(self, latents: Latents, corpus: Corpus) -> MixedProportions:

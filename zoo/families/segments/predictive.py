@@ -10,13 +10,17 @@ from ....kernels.segments import particles as smc
 from ....kernels.segments.buffet import Sets
 from ...contract import Design
 from ...corpus import Corpus
-from ...predictive import FrozenTopics, Predictive
+from ...predictive import FrozenTopics, NewProportions, Predictive
+from ...toolbox.draws import draw_dirichlet
 from .order import Seating
 
 
 @dataclass(frozen=True)
-class SegmentsPredictive(Predictive):
+class SegmentsPredictive(Predictive, NewProportions):
     """Topics of one posterior draw, which new documents leave as they are; their dishes are their own.
+
+    Their proportions are those of the next token: as those of the fit's own documents, of the first token of
+    one more sentence, unless the only one goes on.
 
     Attributes
     ----------
@@ -64,6 +68,27 @@ class SegmentsPredictive(Predictive):
             ]
         )
 
+    @override
+    def draw_proportions(
+        self, document: Corpus, rng: np.random.Generator, *, burn_in: int, sweeps: int, repeats: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """See `NewProportions.draw_proportions`; sweeps are particles, all of which see all tokens."""
+        (seats,) = self._documents(document)
+        word_topics = np.ascontiguousarray(self.topics.words.T)
+        law, n_particles = self.law_with_one_more(seats), burn_in + sweeps
+        weights, topics = smc.next_dishes(
+            rng, *seats, word_topics, law, n_particles, self.goes_on, repeats * sweeps
+        )
+        mean = np.einsum("il,ilk->ik", weights, topics / topics.sum(axis=2, keepdims=True))
+        drawn = np.einsum("il,ilk->ik", weights, draw_dirichlet(topics, rng))
+        return mean.reshape(repeats, sweeps, -1).mean(axis=0), drawn
+
+    def law_with_one_more(
+        self, document: tuple[np.ndarray, ...]
+    ) -> smc.Sticks | smc.Restaurants | smc.SharedAndOwn | Sets:
+        """Law of the dishes of a document that has one more sentence."""
+        return self.law
+
     def _documents(self, corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Words, sentences, their first tokens and the order of the tokens of each document."""
         seats = self.seats(Design.of(corpus))
@@ -91,7 +116,7 @@ class SetsPredictive(SegmentsPredictive):
         theta = np.empty((rest.n_documents, self.topics.words.shape[0]))
         word_topics = np.ascontiguousarray(self.topics.words.T)
         for d, document in enumerate(self._documents(observed)):
-            law = law_of(document, self.law, 1)
+            law = self.law_with_one_more(document)
             theta[d] = smc.next_token(rng, *document, word_topics, law, sweeps, False)
         theta /= theta.sum(axis=1, keepdims=True)
         return np.log(np.einsum("nk,nk->n", theta[rest.doc_of], word_topics[rest.words]))
@@ -112,6 +137,10 @@ class SetsPredictive(SegmentsPredictive):
                 n, one_topic = LENGTHS_PER_PARTICLE * particles, law._replace(kappa=np.ones(1))
                 out[d] -= smc.log_probability(rng, *seats, no_words, one_topic, n)
         return out
+
+    @override
+    def law_with_one_more(self, document: tuple[np.ndarray, ...]) -> Sets:
+        return law_of(document, self.law, 1)
 
 
 def law_of(document: tuple[np.ndarray, ...], law: Sets, more: int) -> Sets:
