@@ -47,8 +47,8 @@ def associate(
 ) -> None:
     """Add associations of words to a corpus, for models such as tpyp.
 
-    They come from a reference corpus, from embeddings, or from a matrix of your own. Of texts, which are split
-    as `bnpzoo convert` does by default, all words are taken; `bnpzoo convert` chooses some first.
+    They come from a reference corpus, from embeddings, or from a matrix of your own. Texts are split as by
+    `bnpzoo convert`, and all their words are taken; `bnpzoo convert` chooses some first.
     """
     from dataclasses import replace
 

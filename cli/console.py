@@ -170,7 +170,7 @@ def _column(name: str, cells: Sequence[tuple[str, bool]]) -> Column:
 
 
 def _fitted(columns: Sequence[Column]) -> Iterator[Column]:
-    """Copies of columns that have room beside each other, with their widths.
+    """Yield copies of columns that have room beside each other, with their widths.
 
     The widest are narrowed, all to one width, but not below their longest words. Rich does not heed these,
     and cuts off what is then too wide.
