@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from .console import say
-from .inputs import read_corpus
 from .options import CorpusFile, Groups
 
 KEEP_ASSOCIATIONS = (".npz", ".arrays")
@@ -48,13 +47,13 @@ def associate(
 ) -> None:
     """Add associations of words to a corpus, for models such as tpyp.
 
-    They come from a reference corpus, from embeddings, or from a matrix of your own. Of texts all words are
-    taken; `bnpzoo convert` chooses some first.
+    They come from a reference corpus, from embeddings, or from a matrix of your own. Texts are split as by
+    `bnpzoo convert`, and all their words are taken; `bnpzoo convert` chooses some first.
     """
     from dataclasses import replace
 
     from ..zoo.corpus.associate import associations_of, cooccurrence, similarity
-    from ..zoo.formats import write_corpus
+    from ..zoo.formats import TextOptions, read_corpus, write_corpus
     from ..zoo.formats.archive import read_sparse
     from ..zoo.formats.embeddings import read_embeddings
 
@@ -67,9 +66,12 @@ def associate(
         raise ValueError("expected one of --reference, --embeddings and --strengths")
     if window is not None and reference is None:
         raise ValueError("--window: expected --reference, the text that it moves over")
-    corpus = read_corpus(corpus_file, groups=groups)
+    all_words = TextOptions(stop_words=None).of_new_documents()
+    corpus = read_corpus(corpus_file, options=all_words)
+    if groups is not None:
+        corpus = corpus.grouped(groups)
     if reference is not None:
-        found = cooccurrence(read_corpus(reference), corpus, window)
+        found = cooccurrence(read_corpus(reference, options=all_words), corpus, window)
     elif embeddings is not None:
         found = similarity(read_embeddings(embeddings, corpus.vocabulary), most)
     else:

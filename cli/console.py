@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
@@ -40,7 +41,10 @@ VERDICTS = {
 
 
 WHOLE = 20
-"""Words of a table of up to this many characters are never broken."""
+"""Words of a table of up to this many characters are never broken, where two columns of them have room."""
+
+GAP = 2
+"""Characters between the columns of a table."""
 
 
 class ExitCode(IntEnum):
@@ -145,7 +149,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     shown = [_column(name, [row[j] for row in told]) for j, name in enumerate(columns)]
     for block in _blocks([column.min_width or 0 for column in shown]):
         table = Table(
-            *(shown[j].copy() for j in block),
+            *_fitted([shown[j] for j in block]),
             box=SIMPLE_HEAD,
             show_edge=False,
             padding=(0, 1, 0, 0),
@@ -157,33 +161,53 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 
 def _column(name: str, cells: Sequence[tuple[str, bool]]) -> Column:
-    """Column of a table, no narrower than its longest word."""
+    """Column of a table, no narrower than its longest word, and no wider than its longest line."""
     is_numeric = all(is_number for _, is_number in cells)
     name = escape(printable(name))
+    name = name.replace(" ", "\n") if is_numeric else name  # as narrow as the numbers allow
+    told = [Text.from_markup(text, emoji=False).plain for text in (name, *(text for text, _ in cells))]
     return Column(
-        name.replace(" ", "\n") if is_numeric else name,  # as narrow as the numbers allow
+        name,
         justify="right" if is_numeric else "left",
         overflow="fold",
-        min_width=_longest_word([name, *(text for text, _ in cells)]),
+        min_width=_longest_word(told),
+        max_width=max((cell_len(line) for text in told for line in text.splitlines()), default=1),
     )
+
+
+def _fitted(columns: Sequence[Column]) -> Iterator[Column]:
+    """Yield copies of columns that have room beside each other, with their widths.
+
+    The widest are narrowed, all to one width, but not below their longest words. Rich does not heed these,
+    and cuts off what is then too wide.
+    """
+    room, width = out.width - GAP * (len(columns) - 1), out.width
+    ends = [(column.min_width or 1, column.max_width or 1) for column in columns]
+    while sum(max(least, min(most, width)) for least, most in ends) > room and width > 1:
+        width -= 1
+    for column, (least, most) in zip(columns, ends, strict=True):
+        fitted = column.copy()
+        fitted.width = max(least, min(most, width))
+        yield fitted
 
 
 def _blocks(widths: Sequence[int]) -> Iterator[list[int]]:
     """Columns that stand beside each other: the first in every block, and those that there is room for."""
     block, used = [0], widths[0]
     for column, width in enumerate(widths[1:], 1):
-        if used + 1 + width > out.width and len(block) > 1:
+        if used + GAP + width > out.width and len(block) > 1:
             yield block
             block, used = [0], widths[0]
         block.append(column)
-        used += 1 + width
+        used += GAP + width
     yield block
 
 
-def _longest_word(cells: Iterable[str]) -> int:
+def _longest_word(texts: Iterable[str]) -> int:
     """Characters of the longest word that is not to be broken."""
-    words = (word for cell in cells for word in Text.from_markup(cell, emoji=False).plain.split())
-    return max((len(word) for word in words if len(word) <= WHOLE), default=1)
+    most = min(WHOLE, (out.width - GAP) // 2)
+    sizes = (cell_len(word) for text in texts for word in text.split())
+    return max((size for size in sizes if size <= most), default=1)
 
 
 def _cell(value: Any) -> tuple[str, bool]:

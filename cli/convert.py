@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .console import err, say
-from .inputs import read_corpus, text_options, to_arrays
+from .console import say
+from .inputs import read_corpus, say_left_out, text_options, to_arrays
 from .options import (
     CorpusFile,
     Delimiter,
@@ -51,7 +51,7 @@ def convert(
     ] = False,
 ) -> None:
     """Write a corpus in another format: as .npz or .arrays, or as bags of words for other programs."""
-    from ..zoo.formats import left_out, write_corpus
+    from ..zoo.formats import write_corpus
 
     options = text_options(
         stop_words=stop_words, min_df=min_df, max_df=max_df, max_features=max_features,
@@ -69,9 +69,4 @@ def convert(
         f"Wrote {out_file}: {corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, "
         f"{corpus.n_words:,} words."
     )
-    if lost := left_out(corpus, out_file):
-        say(
-            f"{out_file} has no place for {', '.join(lost)}: left out; .npz and .arrays hold all.",
-            "yellow",
-            err,
-        )
+    say_left_out(corpus, out_file)

@@ -130,6 +130,14 @@ def to_arrays(path: Path, folder: Path, options: "TextOptions") -> "Corpus":
     return corpus
 
 
+def say_left_out(corpus: "Corpus", path: Path) -> None:
+    """Say what of a corpus is not in the file that it was written to, as the format has no place for it."""
+    from ..zoo.formats import left_out
+
+    if lost := left_out(corpus, path):
+        say(f"{path} has no place for {', '.join(lost)}: left out; .npz and .arrays hold all.", "yellow", err)
+
+
 def _check_no_options(path: Path, options: "TextOptions | None") -> None:
     from ..zoo.formats import TextOptions
 

@@ -40,7 +40,8 @@ def subtle(
 
     The score is n log(p / q): n tokens of the sentence have the topic, which is the share p of the sentence
     and the share q of the document. It is high where many tokens are of a topic that is rare elsewhere in
-    the document. The fit may be of any model; its corpus must have sentences (`bnpzoo fit --sentences`).
+    the document. The fit may be of any model; its corpus must have sentences (`bnpzoo fit --sentences`). They
+    are numbered in each document from 1, without those of which no word is in the vocabulary.
     """
     from ..diagnostics.reports.sentences import write_subtle
     from ..diagnostics.topics import subtle as subtle_sentences
@@ -95,7 +96,7 @@ def specific(
     narrower than the article the places are where they meet (Kullback-Leibler divergence, in nats, times
     the share of the comment that meets any): 0 where they are spread as the words of the article are, log 20
     where all is in one sentence of twenty. Articles and comments are documents of one corpus, which must
-    have sentences.
+    have sentences. These are numbered from 1, without those of which no word is in the vocabulary.
     """
     from ..diagnostics.reports.sentences import write_specific
     from ..diagnostics.topics import specific as specific_comments

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import say
+from .inputs import say_left_out
 from .options import ModelName, Seed, Settings, Topics
 from .settings import make_model
 
@@ -65,11 +66,13 @@ def simulate(
             if length is None and "length_shape" in model.arguments():
                 raise ValueError(f"{error}; such as --set length_shape=5 --set gamma=2 --set c=0.1") from None
             raise
-    write_corpus(_as_written(corpus), out_file)
+    written = _as_written(corpus)
+    write_corpus(written, out_file)
     say(
         f"Wrote {out_file}: {corpus.n_documents:,} documents, {corpus.n_tokens:,} tokens, "
         f"{np.unique(latents['z']).size} topics in use."
     )
+    say_left_out(written, out_file)
 
 
 def _check_design(model: "Model", groups: int | None) -> None:

@@ -10,6 +10,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 from ...zoo.inference.results import latents_of
 from ...zoo.memory import require_memory
 from ..topics import MatchedTopics, match_topics
+from ..topics.summaries import word_probabilities
 
 if TYPE_CHECKING:
     from gensim.models import LdaModel
@@ -20,15 +21,16 @@ class _Means(NamedTuple):
 
     Attributes
     ----------
-    counts : float (K, V)
-        Tokens of each word in each topic.
+    parameters : float (K, V)
+        Of Dirichlet distributions of words whose means are those of the topics: tokens, and what the prior
+        adds to them.
     eta : float
-        Dirichlet parameter of a topic, a word; 1 / V where topics are not Dirichlet.
+        What the prior adds to all words of all topics.
     alpha : float (K,)
         Prior weight of each topic in a document; the mean over groups where these differ.
     """
 
-    counts: np.ndarray
+    parameters: np.ndarray
     eta: float
     alpha: np.ndarray
 
@@ -36,19 +38,19 @@ class _Means(NamedTuple):
 def to_sklearn(fit: xr.DataTree | MatchedTopics) -> LatentDirichletAllocation:
     """Topics of a fit as scikit-learn's estimator, as if it had been fitted.
 
-    Its ``components_`` are pseudo-counts, expected counts and eta; its prior of documents has one parameter
-    for all topics, their mean. What it does with new documents is its own variational approximation;
-    `bnpzoo.sklearn` has estimators that draw.
+    Its ``components_`` are pseudo-counts, tokens and what the prior adds to them; its prior of documents has
+    one parameter for all topics, their mean. What it does with new documents is its own variational
+    approximation; `bnpzoo.sklearn` has estimators that draw.
     """
     matched = match_topics(fit)
     means = _means(matched)
-    n_topics, n_words = means.counts.shape
+    n_topics, n_words = means.parameters.shape
     # What its own `fit` would have set; a single document makes all of it, and is then forgotten.
     lda = LatentDirichletAllocation(n_topics, max_iter=1, random_state=0).fit(np.ones((1, n_words)))
     alpha = float(means.alpha.mean())  # which `fit` would refuse above 1, as it would an eta
     lda.set_params(max_iter=10, doc_topic_prior=alpha, topic_word_prior=means.eta)
     lda.doc_topic_prior_, lda.topic_word_prior_ = alpha, means.eta
-    lda.components_ = means.counts + means.eta
+    lda.components_ = means.parameters
     lda.exp_dirichlet_component_ = np.exp(_dirichlet_expectation(lda.components_))
     return lda
 
@@ -70,33 +72,33 @@ def to_gensim(fit: xr.DataTree | MatchedTopics) -> "LdaModel":
     make: Any = LdaModel  # its annotations are narrower than what it takes
     lda = make(
         id2word=dict(enumerate(matched.corpus.vocabulary.tolist())),
-        num_topics=len(means.counts),
+        num_topics=len(means.parameters),
         alpha=means.alpha,
         eta=means.eta,
         dtype=np.float64,
         random_state=0,
     )
-    lda.state.sstats = means.counts
+    lda.state.sstats = means.parameters - means.eta
     lda.sync_state()
     return lda
 
 
 def _means(matched: MatchedTopics) -> _Means:
-    shape = (matched.n_topics, matched.corpus.n_words)
-    require_memory(8 * int(np.prod(shape)), f"{shape[0]:,} topics of {shape[1]:,} words")
-    counts = np.zeros(shape)
-    for z in matched.assigned:
-        known = z >= 0
-        np.add.at(counts, (z[known], matched.corpus.words[known]), 1.0)
-    alpha, found = np.zeros(shape[0]), np.zeros(shape[0])
-    for labels, _, frozen in matched.frozen():
+    n_topics, n_words = matched.n_topics, matched.corpus.n_words
+    require_memory(8 * n_topics * n_words, f"{n_topics:,} topics of {n_words:,} words")
+    etas = [float(latents.get("eta", 1.0 / n_words)) for _, _, latents in latents_of(matched.fit)]
+    alpha, total = np.zeros(n_topics), np.zeros(n_topics)
+    for sizes, eta, (labels, _, frozen) in zip(matched.sizes, etas, matched.frozen(), strict=True):
         is_known = labels >= 0
-        alpha[labels[is_known]] += frozen.prior[:, : labels.size].mean(axis=0)[is_known]
-        found[labels[is_known]] += 1.0
-    etas = [latents["eta"] for _, _, latents in latents_of(matched.fit) if "eta" in latents]
-    eta = float(np.mean(etas)) if etas else 1.0 / shape[1]
-    least = np.finfo(float).tiny
-    return _Means(counts / len(matched.assigned), eta, np.maximum(alpha / np.maximum(found, 1.0), least))
+        own = labels[is_known]
+        alpha[own] += frozen.prior[:, : labels.size].mean(axis=0)[is_known]
+        if frozen.concentration is None:
+            total[own] += sizes[own] + n_words * eta
+        else:
+            total[own] += frozen.concentration[: labels.size][is_known]
+    n_found, least = matched.found.sum(axis=0), np.finfo(float).tiny
+    parameters = np.maximum(word_probabilities(matched) * (total / n_found)[:, None], least)
+    return _Means(parameters, float(min(np.mean(etas), parameters.min())), np.maximum(alpha / n_found, least))
 
 
 def _dirichlet_expectation(parameters: np.ndarray) -> np.ndarray:

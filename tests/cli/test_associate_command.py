@@ -63,3 +63,17 @@ def test_a_matrix_of_other_words_is_refused(run, text, tmp_path):
     result = run("associate", text, "--strengths", tmp_path / "other.npz", "--out", tmp_path / "out.npz")
     assert result.exit_code == 2
     assert "expected 2 groups and 3 words, found 2 and 4" in result.stderr
+
+
+def test_texts_are_split_as_those_of_a_corpus_are(run, tmp_path):
+    """Words in a script with combining marks are whole."""
+    path = tmp_path / "texts.csv"
+    path.write_text("text\nहिन्दी भाषा नदी\nहिन्दी किताब\n", encoding="utf-8")
+    assert run("convert", path, "--min-df", 1, "--out", tmp_path / "corpus.npz").exit_code == 0
+    for corpus in (path, tmp_path / "corpus.npz"):
+        result = run("associate", corpus, "--reference", path, "--out", tmp_path / "out.npz")
+        assert result.exit_code == 0, result.output
+        found = read_corpus(tmp_path / "out.npz")
+        assert set(found.vocabulary) == {"हिन्दी", "भाषा", "नदी", "किताब"}
+        river, language = (found.number_of_word[word] for word in ("नदी", "भाषा"))
+        assert found.associations.matrix(0)[river, language] > 0

@@ -11,9 +11,9 @@ from rich.console import Console
 def printed(monkeypatch):
     """Print a table; return its lines."""
 
-    def printed(*arguments):
+    def printed(*arguments, width=80):
         text = io.StringIO()
-        monkeypatch.setattr(console, "out", Console(file=text, width=80))
+        monkeypatch.setattr(console, "out", Console(file=text, width=width))
         console.print_table(*arguments)
         return text.getvalue().rstrip("\n").splitlines()
 
@@ -55,6 +55,17 @@ def test_columns_without_room_stand_below(printed):
     assert [name for header in headers for name in header[1:]] == names
     last = [row[1:] for row in words if row and row[0] == names[-1]]
     assert [int(cell) for row in last for cell in row] == list(range(11, 23))
+
+
+@pytest.mark.parametrize("width", [20, 30, 40, 43, 60, 79, 80, 81, 120])
+def test_nothing_of_a_cell_is_cut_off(printed, width):
+    names = ["topic", "share", "90% interval", "stability", "words", "more words"]
+    words = "aa aaa aaaaaaaa aaaaaaaaaaaaaaaaaaa aaaaaaaaaaaaaaaaaaaaaaaaaaa 日本語日本語日本語日本語"
+    row = [0, "27.5%", "22.8% to 33.0%", "0.92", words, words]
+    lines = printed("T", names, [row, row], width=width)
+    assert max(map(len, lines)) <= width
+    for letter in "a日本語":
+        assert sum(line.count(letter) for line in lines[1:]) >= 4 * words.count(letter)
 
 
 def test_names_are_neither_pictures_nor_markup(capsys):

@@ -18,6 +18,13 @@ def test_lengths_are_drawn_unless_they_are_given(run, tmp_path, arguments):
     assert read_corpus(path).doc_lengths.tolist() == [2, 2, 2]
 
 
+def test_what_a_format_has_no_place_for_is_said(run, tmp_path):
+    result = run("simulate", "mt_hdp", "--groups", 3, "--out", tmp_path / "drawn.ldac")
+    assert result.exit_code == 0, result.output
+    assert "drawn.ldac has no place for groups: left out" in " ".join(result.stderr.split())
+    assert not run("simulate", "mt_hdp", "--groups", 3, "--out", tmp_path / "drawn.npz").stderr
+
+
 def test_lengths_that_the_model_hardly_makes_are_one_line_with_the_remedy(run, tmp_path):
     result = run("simulate", "focused", "--length", 50, "--out", tmp_path / "drawn.npz")
     assert result.exit_code == 2

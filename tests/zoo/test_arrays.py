@@ -180,6 +180,13 @@ def test_what_was_dropped_is_told(tmp_path):
     assert str(dropped) == "kept 5 of 8 tokens; dropped 2 stop words (3 tokens)"
 
 
+def test_limits_of_numpy_are_numbers_of_documents(tmp_path):
+    path, options = tmp_path / "a.jsonl", TextOptions(min_df=np.int64(2), max_df=np.int64(3))
+    path.write_text("".join(f'{{"text": "{text}"}}\n' for text in ("cat dog", "cat dog", "cat", "cat")))
+    convert_corpus(path, tmp_path / "a.arrays", options=options)
+    assert read_corpus(tmp_path / "a.arrays").digest() == read_corpus(path, options=options).digest()
+
+
 def test_the_same_bits_in_a_fit(tmp_path, full_corpus):
     corpus = full_corpus(3)
     write_corpus(corpus, tmp_path / "a.arrays")

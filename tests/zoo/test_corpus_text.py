@@ -1,8 +1,10 @@
 """Corpora from plain text."""
 
+import errno
 import gzip
 import json
 import math
+import os
 import re
 import unicodedata
 from dataclasses import replace
@@ -113,6 +115,45 @@ def test_folder_of_groups(tmp_path):
     (tmp_path / "stray.txt").write_text("stray", encoding="utf-8")
     with pytest.raises(CorpusError, match=f"{tmp_path.name}: expected all .* found both"):
         read_corpus(tmp_path)
+
+
+def test_folder_has_the_documents_that_links_lead_to(tmp_path):
+    folder, elsewhere = tmp_path / "texts", tmp_path / "elsewhere"
+    (folder / "a").mkdir(parents=True)
+    elsewhere.mkdir()
+    (folder / "a" / "1.txt").write_text("dog", encoding="utf-8")
+    (elsewhere / "2.txt").write_text("cat", encoding="utf-8")
+    (folder / "b").symlink_to(elsewhere)
+    (folder / "a" / "again").symlink_to(folder / "a")
+    (elsewhere / "up").symlink_to(elsewhere)
+    corpus = read_corpus(folder)
+    assert corpus.covariates["file"].tolist() == ["a/1.txt", "b/2.txt"]
+    assert corpus.group_names.tolist() == ["a", "b"]
+    (folder / "a" / "3.txt").symlink_to("nowhere")
+    with pytest.raises(CorpusError, match=r"a/3\.txt: No such file"):
+        read_corpus(folder)
+
+
+def test_folder_that_cannot_be_listed_is_no_empty_one(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a" / "1.txt").write_text("dog", encoding="utf-8")
+    scandir = os.scandir
+
+    def refusing(path):
+        if os.fspath(path) == str(tmp_path / "b"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(CorpusError, match=f"{tmp_path.name}: b: Permission denied"):
+        read_corpus(tmp_path)
+
+
+def test_folder_takes_suffixes_in_capitals(tmp_path):
+    (tmp_path / "a.txt").write_text("dog", encoding="utf-8")
+    (tmp_path / "B.TXT").write_text("cat", encoding="utf-8")
+    assert read_corpus(tmp_path).covariates["file"].tolist() == ["B.TXT", "a.txt"]
 
 
 def test_folder_names_the_file_that_is_not_utf8(tmp_path):

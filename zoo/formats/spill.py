@@ -3,6 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +108,7 @@ def _choose(
     places = [found.number[word] for word in words]
     documents, times = (np.array(of)[places] for of in (found.documents, found.times))
     least, most = (
-        limit if isinstance(limit, int) else limit * n_documents
+        limit if isinstance(limit, Integral) else limit * n_documents
         for limit in (vectorizer.min_df, vectorizer.max_df)
     )
     if most < least:

@@ -175,12 +175,10 @@ def read_folder(path: Path, options: TextOptions) -> Documents:
     sub-folders are no groups. What is hidden, by a name that begins with a dot, is passed over.
     """
     is_source = options.sentences == "statements"
-    pattern = "*.py" if is_source else "*.txt"
-    files = [*path.rglob(pattern), *path.rglob(f"{pattern}.gz")]
-    inner = sorted(file.relative_to(path) for file in files if file.is_file())
-    inner = [name for name in inner if not any(part.startswith(".") for part in name.parts)]
+    suffix = ".py" if is_source else ".txt"
+    inner = sorted(file.relative_to(path) for file in _files_in(path, suffix))
     if not inner:
-        raise CorpusError(f"expected files {pattern}, found none")
+        raise CorpusError(f"expected files *{suffix}, found none")
     for name in {name.with_name(f"{name.name}.gz") for name in inner}.intersection(inner):
         raise CorpusError(f"expected {name.with_suffix('')} or {name}, found both")
     depths = {len(name.parts) > 1 for name in inner}
@@ -192,6 +190,37 @@ def read_folder(path: Path, options: TextOptions) -> Documents:
     if depths == {True} and not is_source:
         fields |= _groups([name.parts[0] for name in inner])
     return fields
+
+
+def _files_in(path: Path, suffix: str) -> Iterator[Path]:
+    """Files with a suffix in a folder and those within, or that links lead to; each folder once.
+
+    Raises
+    ------
+    CorpusError
+        A folder cannot be listed: its documents would be missing.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise CorpusError(f"{Path(error.filename).relative_to(path)}: {error.strerror}")
+
+    seen, starts = set(), [path]
+    for start in starts:
+        for folder, inner, names in start.walk(on_error=refuse):
+            inner[:] = [name for name in inner if not name.startswith(".")]
+            if (real := folder.resolve()) in seen:  # by another link, which may lead in a circle
+                inner.clear()
+                continue
+            seen.add(real)
+            for file in (folder / name for name in names if not name.startswith(".")):
+                if file.is_dir():  # walk takes a link for a file; what is no link comes first
+                    starts.append(file)
+                elif _has_suffix(file, suffix) and (file.is_file() or file.is_symlink()):
+                    yield file
+
+
+def _has_suffix(file: Path, suffix: str) -> bool:
+    return Path(file.name.removesuffix(".gz")).suffix.lower() == suffix
 
 
 def read_csv(path: Path, options: TextOptions) -> Documents:

@@ -8,7 +8,7 @@ from bnpzoo import Corpus, get, sample
 from bnpzoo.diagnostics.exports import ground_truth, to_gensim, to_sklearn
 from bnpzoo.diagnostics.topics import match_topics, transform
 from bnpzoo.diagnostics.topics.summaries import word_probabilities
-from samplers import of_sampler
+from samplers import as_plain_python, of_sampler
 
 CORPUS = Corpus.from_texts([["price", "trade", "price"] * 4, ["goal", "team"] * 6, ["price", "goal"] * 5] * 4)
 
@@ -26,7 +26,7 @@ def proportions(matched):
 def test_topics_as_scikit_learn_has_them(matched):
     lda = to_sklearn(matched)
     words = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(words, word_probabilities(matched), atol=0.01)
+    np.testing.assert_allclose(words, word_probabilities(matched))
     assert lda.components_.sum() == pytest.approx(CORPUS.n_tokens + 0.1 * lda.components_.size)
     np.testing.assert_allclose(lda.transform(CORPUS.counts()), proportions(matched), atol=0.1)
     assert lda.doc_topic_prior_ == pytest.approx(0.2)
@@ -43,7 +43,7 @@ def test_priors_above_those_that_scikit_learn_would_fit_with():
 def test_topics_as_gensim_has_them(matched):
     pytest.importorskip("gensim")
     lda = to_gensim(matched)
-    np.testing.assert_allclose(lda.get_topics(), word_probabilities(matched), atol=0.01)
+    np.testing.assert_allclose(lda.get_topics(), word_probabilities(matched))
     np.testing.assert_allclose(lda.alpha, 0.2)
     found = np.zeros((CORPUS.n_documents, 2))
     for d, row in enumerate(CORPUS.counts()):
@@ -63,6 +63,19 @@ def test_models_of_free_numbers_of_topics_and_of_other_topics(model):
     fit = sample(model, CORPUS, chains=1, tune=10, draws=5, seed=1)
     lda = to_sklearn(fit)
     assert lda.transform(CORPUS.counts()).shape == (CORPUS.n_documents, match_topics(fit).n_topics)
+    words = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(words, word_probabilities(fit))
+
+
+@as_plain_python
+def test_seeds_are_in_what_is_exported():
+    model = get("lda", topics="seeded", n_topics=2, seeds=(("team",), ()), seed_tokens=50)
+    fit = sample(model, CORPUS, chains=1, tune=10, draws=5, seed=1)
+    lda = to_sklearn(fit)
+    assert lda.components_[0, CORPUS.number_of_word["team"]] > 50.0
+    assert 0.0 < lda.topic_word_prior_ < 50.0
+    words = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(words, word_probabilities(fit))
 
 
 def test_ground_truth_has_means_and_errors(matched):
