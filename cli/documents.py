@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import check_csv, csv_in_parts, err, print_json, print_table, say
-from .inputs import known_part, read_new_documents
+from .inputs import fit_to_show, known_part, read_new_documents
 from .options import (
     CorpusFile,
     Coverage,
@@ -41,11 +41,16 @@ def documents(
     are numbered as by `bnpzoo topics`. What all of them leave to 100% is of topics that only some draws have.
     """
     from ..diagnostics.topics import document_blocks
-    from ..zoo.inference import load
 
     check_csv(csv)
     with err.status("averaging over draws"):
-        _print(f"Documents of {fit.name}", document_blocks(load(fit), seed=seed), n_documents, csv, as_json)
+        _print(
+            f"Documents of {fit.name}",
+            document_blocks(fit_to_show(fit), seed=seed),
+            n_documents,
+            csv,
+            as_json,
+        )
 
 
 def transform(
@@ -72,10 +77,10 @@ def transform(
     that the fit does not know are left out.
     """
     from ..diagnostics.topics import transform_blocks
-    from ..zoo.inference import corpus_of, load
+    from ..zoo.inference import corpus_of
 
     check_csv(csv)
-    tree = load(fit)
+    tree = fit_to_show(fit)
     new = read_new_documents(
         tree, corpus_file, groups, text_column=text_column, encoding=encoding, delimiter=delimiter
     )

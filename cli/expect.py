@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import check_csv, err, print_json, print_table, say, write_csv
+from .inputs import fit_to_show
 from .options import Csv, FitFile, Json
 
 if TYPE_CHECKING:
@@ -45,13 +46,12 @@ def expect(
     from ..diagnostics.reports.label_map import draw_map
     from ..diagnostics.topics import match_topics
     from ..diagnostics.topics.expected import topics_under_labels
-    from ..zoo.inference import load
 
     check_csv(csv)
     if figure is not None:
         check_picture(figure)
     with err.status("matching topics"):
-        matched = match_topics(load(fit))
+        matched = match_topics(fit_to_show(fit))
         found = topics_under_labels(matched, given or (), n_words)
         if figure is not None:
             draw_map(topics_under_labels(matched, (), n_words), figure)

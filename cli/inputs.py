@@ -130,6 +130,18 @@ def to_arrays(path: Path, folder: Path, options: "TextOptions") -> "Corpus":
     return corpus
 
 
+def fit_to_show(path: Path) -> "DataTree":
+    """Load a fit whose numbers are shown; say on standard error where it is no draw from the posterior."""
+    from ..zoo.inference import load
+
+    fit = load(path)
+    if "bound" in fit["sample_stats"]:
+        starts = fit["posterior"].sizes["chain"]
+        over = " of where it ended" if starts == 1 else f" of where its {starts} starts ended, together"
+        say(f"{path}: variational inference, an approximation; intervals are{over}", "yellow", err)
+    return fit
+
+
 def say_left_out(corpus: "Corpus", path: Path) -> None:
     """Say what of a corpus is not in the file that it was written to, as the format has no place for it."""
     from ..zoo.formats import left_out

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import check_csv, err, print_json, print_table, say, write_csv
+from .inputs import fit_to_show
 from .options import Csv, FitFile, Json
 
 if TYPE_CHECKING:
@@ -39,12 +40,11 @@ def labels(
     """
     from ..diagnostics.reports.differences import check_picture
     from ..diagnostics.topics import topics_by_label
-    from ..zoo.inference import load
 
     check_csv(csv)
     if figure is not None:
         check_picture(figure)
-    table = topics_by_label(load(fit), n_words)
+    table = topics_by_label(fit_to_show(fit), n_words)
     if csv is not None:
         write_csv(table, csv)
     if figure is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import check_csv, err, print_json, print_table, say, write_csv
+from .inputs import fit_to_show
 from .options import Csv, FitFile, Json
 
 if TYPE_CHECKING:
@@ -132,13 +133,12 @@ def _matched(fit: Path, csv: Path | None, page: Path | None) -> "MatchedTopics":
     """Topics of a fit; ValueError for what is not the name of a table or page."""
     from ..diagnostics.reports.fits import check_page
     from ..diagnostics.topics import match_topics
-    from ..zoo.inference import load
 
     check_csv(csv)
     if page is not None:
         check_page(page)
     with err.status("matching topics"):
-        return match_topics(load(fit))
+        return match_topics(fit_to_show(fit))
 
 
 def _keep(found: "DataFrame", csv: Path | None, as_json: bool) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import check_csv, err, print_json, print_table, say, write_csv
+from .inputs import fit_to_show
 from .options import Csv, FitFile, Json
 
 if TYPE_CHECKING:
@@ -44,11 +45,10 @@ def topics(
     come the probabilities of the words, with intervals.
     """
     from ..diagnostics.topics import match_topics, ranked_words
-    from ..zoo.inference import load
 
     check_csv(csv)
     with err.status("matching topics"):
-        matched = match_topics(load(fit))
+        matched = match_topics(fit_to_show(fit))
         words = ranked_words(matched, n_words, by=str(by))
     if csv is not None:
         write_csv(words, csv)

@@ -391,6 +391,20 @@ def test_starts_of_variational_inference_that_have_not_converged_are_named(run, 
 
 
 @as_plain_python
+def test_intervals_of_variational_inference_are_told_to_be_of_an_approximation(run, corpus_file, tmp_path):
+    out = tmp_path / "fit.nc"
+    command = ("fit", "hdsp", corpus_file, "--set", "labels=none", "--set", "n_topics=2", "--draws", 5)
+    for backend, told in (("vi", ["intervals are of where its 2 starts ended, together"]), ("kernel", [])):
+        assert run(*command, "--backend", backend, "--chains", 2, "--out", out).exit_code == 0
+        for words in (("topics", out), ("documents", out), ("transform", out, corpus_file)):
+            result = run(*words, "--json")
+            assert json.loads(result.stdout)
+            assert [
+                line.partition("; ")[2] for line in result.stderr.splitlines() if "variational" in line
+            ] == told
+
+
+@as_plain_python
 @pytest.mark.filterwarnings("default::RuntimeWarning")
 def test_a_full_disk_under_checkpoints_is_one_line(run, corpus_file, tmp_path, monkeypatch):
     def full(*_):
