@@ -83,9 +83,10 @@ def evaluate(
     training = corpus_of(tree)
     whole = read_new_documents(
         tree, corpus_file, groups, text_column=text_column, encoding=encoding, delimiter=delimiter
-    ).with_groups_of(training)
+    )
     if split is not None:
         _, whole = whole.split(split)
+    whole = whole.with_groups_of(training)
     test, known = known_part(whole, training, corpus_file, coverage)
     with err.status("scoring documents"):
         scores = all_scores(tree, test, seed=seed, with_left_to_right=not quick)
@@ -93,10 +94,10 @@ def evaluate(
     found = topics_of(tree, top)
     top_words = np.array([topic.word_ids for topic in found])
     has_all = np.array([len(topic.words) == topic.word_ids.size for topic in found])
-    coherence = {
-        "UMass": np.where(has_all, umass(top_words, training, unit=str(unit)), np.nan),
-        "NPMI": np.where(has_all, npmi(top_words, test, unit=str(unit)), np.nan),
-    }
+    coherence = {name: np.full(len(found), np.nan) for name in ("UMass", "NPMI")}
+    if training.n_words > 1:
+        coherence["UMass"][has_all] = umass(top_words, training, unit=str(unit))[has_all]
+        coherence["NPMI"][has_all] = npmi(top_words, test, unit=str(unit))[has_all]
     if as_json:
         share = test.n_tokens / max(whole.n_tokens, 1)
         words = {"known": test.n_tokens, "tokens": whole.n_tokens, "share": share}

@@ -136,6 +136,21 @@ def test_compare_exits_3_for_chains_that_are_too_short(run, fit_file, tmp_path):
     assert run("compare", fit_file, tmp_path / "short.nc").exit_code == 3
 
 
+def test_evaluate_looks_at_the_documents_that_it_scores_alone(run, tmp_path):
+    """Groups of the others may be unknown; and topics of a single word have scores, but no coherence."""
+    texts, fit = tmp_path / "texts.csv", tmp_path / "fit.nc"
+    texts.write_text("text,group\naa aa,a\naa,b\naa aa aa,a\n")
+    quick = ("--draws", 4, "--tune", 2, "--chains", 1, "--min-df", 1)
+    assert run("fit", "mt_hdp", texts, *quick, "--out", fit).exit_code == 0
+    texts.write_text("text,group,is_test\naa,a,1\naa aa,b,1\naa,c,0\n")
+    found = json.loads(run("evaluate", fit, texts, "--split", "is_test", "--json").stdout)
+    assert [score["perplexity"] for score in found["held_out"]] == pytest.approx([1.0] * 3)
+    assert set(found["coherence"]["NPMI"]) == {None}
+    refused = run("evaluate", fit, texts)
+    assert refused.exit_code == 2
+    assert "group" in refused.stderr
+
+
 def test_evaluate(run, fit_file, corpus_file):
     result = run("evaluate", fit_file, corpus_file, "--split", "is_test")
     assert result.exit_code == 0, result.output
