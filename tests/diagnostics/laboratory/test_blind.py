@@ -13,7 +13,7 @@ from bnpzoo.diagnostics.laboratory.blind.audit import Audit, draw, failed_tests,
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import called_functions, stan_sites
 from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, PackageModel
-from bnpzoo.diagnostics.laboratory.definitions import Name
+from bnpzoo.diagnostics.laboratory.definitions import PACKAGE, Name
 from bnpzoo.zoo.inference.stan_engines import engines
 
 SOURCE = '''\
@@ -336,7 +336,10 @@ def test_the_books_name_no_folders_of_a_machine():
 def test_reasons_are_of_mutants_that_there_are():
     """A reason may not outlive what it is about."""
     target = PackageModel("lda")
-    known = {mutation.key for site in target.sites for mutation in site}
+    of_stan = [
+        site for file in target.stan_files() for site in stan_sites(file, (PACKAGE / file).read_bytes())
+    ]
+    known = {mutation.key for site in [*target.sites, *of_stan] for mutation in site}
     files = {key.partition(":")[0] for key in known}
     assert {key for key in target.equivalent if key.partition(":")[0] in files} <= known
     assert all(len(reason.split()) > 3 for reason in target.equivalent.values())
