@@ -9,6 +9,7 @@ from bnpzoo.zoo.contract import Design, FrozenTopics
 from bnpzoo.zoo.corpus import Corpus
 from bnpzoo.zoo.models import get
 from bnpzoo.zoo.toolbox.laws import log_sequences
+from bnpzoo.zoo.toolbox.new_documents import DirichletOfNew
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import norm
@@ -25,7 +26,8 @@ OF_DISHES = {
 OPTIONS = {"sbp": {"n_dishes": 2}}
 PHI = np.random.default_rng(0).dirichlet(np.ones(3), 2)
 DOCUMENT = Corpus([0, 1, 1, 2], [0, 4], n_words=3, segment_ptr=[0, 3, 4])
-REPEATS = 40_000
+PARTICLES, REPEATS = 40_000, 10_000
+"""Many particles, so that what is drawn from them is as good as independent."""
 
 
 def made(name):
@@ -43,10 +45,10 @@ def new_proportions(name):
     return replace(law, topics=FrozenTopics(PHI, np.full((1, 2), KAPPA)))
 
 
-def drawn_of(name, document=DOCUMENT):
-    law, rng = new_proportions(name), np.random.default_rng(1)
+def drawn_of(law, document=DOCUMENT):
     law.check(document)
-    return law.draw_proportions(document, rng, burn_in=4000, sweeps=2, repeats=REPEATS // 2)
+    rng = np.random.default_rng(1)
+    return law.draw_proportions(document, rng, burn_in=PARTICLES, sweeps=2, repeats=REPEATS // 2)
 
 
 def exact_moments(name):
@@ -66,42 +68,50 @@ def exact_moments(name):
     return np.tensordot(np.exp(log_weights - logsumexp(log_weights)), np.array(moments), axes=1)
 
 
+def error(values):
+    return values.std(axis=0) / np.sqrt(len(values))
+
+
 def z_scores(values, expected):
-    return (values.mean(axis=0) - expected) / (values.std(axis=0) / np.sqrt(len(values)))
+    return (values.mean(axis=0) - expected) / error(values)
 
 
-LIMIT = norm.isf(1e-6)
-"""Each of some ten numbers is beyond it once in 500,000 times."""
+LIMIT = norm.isf(1e-7)
+"""Of some fifty numbers that are normal, one is beyond it once in 100,000 times."""
 
 
 @pytest.mark.parametrize("name", ["was", "sbp", "ordered_sbp"])  # dishes of others have more latents
 def test_they_have_the_moments_of_the_enumeration(name):
-    mean, drawn = drawn_of(name)
+    law = new_proportions(name)
+    mean, drawn = drawn_of(law)
     first, second = exact_moments(name)
-    assert_allclose(mean.mean(axis=0), drawn.mean(axis=0), atol=0.02)
     assert_allclose(drawn.sum(axis=1), 1.0)
+    assert np.abs((mean.mean(axis=0) - first) / error(drawn)).max() < LIMIT  # it varies less
     assert np.abs(z_scores(drawn, first)).max() < LIMIT
     assert np.abs(z_scores(drawn**2, second)).max() < LIMIT
-    assert np.abs(z_scores(drawn, first + 0.02)).max() > LIMIT
-    assert np.abs(z_scores(drawn**2, first**2 + 0.02)).max() > LIMIT
+    _, of_another_sentence = drawn_of(replace(law, goes_on=not law.goes_on))
+    assert np.abs(z_scores(of_another_sentence**2, second)).max() > LIMIT
+    _, of_one_dish = drawn_of(DirichletOfNew(law.topics))
+    assert np.abs(z_scores(of_one_dish, first)).max() > LIMIT
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OF_DISHES)
 def test_they_are_those_by_which_words_are_completed(name):
-    mean, drawn = drawn_of(name)
-    word = Corpus([0], [0, 1], n_words=3)
     law, rng = new_proportions(name), np.random.default_rng(2)
-    completed = np.exp(law.log_completion(DOCUMENT, word, rng, burn_in=0, sweeps=40_000))
-    assert (drawn @ PHI[:, 0]).mean() == pytest.approx(completed[0], abs=6e-3)
-    assert (mean @ PHI[:, 0]).mean() == pytest.approx(completed[0], abs=6e-3)
+    mean, drawn = drawn_of(law)
+    word = Corpus([0], [0, 1], n_words=3)
+    completed = np.exp(law.log_completion(DOCUMENT, word, rng, burn_in=0, sweeps=PARTICLES))
+    assert np.abs(z_scores(drawn @ PHI[:, :1], completed)) < LIMIT
+    of_mean = mean.mean(axis=0) @ PHI[:, :1]
+    assert np.abs((of_mean - completed) / error(drawn @ PHI[:, :1])) < LIMIT
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OF_DISHES)
 def test_nothing_is_known_of_an_empty_document(name):
     empty = DOCUMENT.keep(np.zeros(4, bool))
-    mean, drawn = drawn_of(name, empty)
+    mean, drawn = drawn_of(new_proportions(name), empty)
     assert_allclose(mean, 0.5)
     assert np.abs(z_scores(drawn[:, 0], 0.5)) < LIMIT
     variance = 0.25 / (2 * KAPPA + 1.0)
@@ -110,4 +120,5 @@ def test_nothing_is_known_of_an_empty_document(name):
 
 
 def test_the_same_generator_gives_the_same_proportions():
-    assert_array_equal(drawn_of("was")[1], drawn_of("was")[1])
+    law = new_proportions("was")
+    assert_array_equal(drawn_of(law)[1], drawn_of(law)[1])
