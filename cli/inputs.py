@@ -130,12 +130,17 @@ def to_arrays(path: Path, folder: Path, options: "TextOptions") -> "Corpus":
     return corpus
 
 
+def is_approximation(fit: "DataTree") -> bool:
+    """Whether a fit is by variational inference, whose chains are its starts."""
+    return "bound" in fit["sample_stats"]
+
+
 def fit_to_show(path: Path) -> "DataTree":
     """Load a fit whose numbers are shown; say on standard error where it is no draw from the posterior."""
     from ..zoo.inference import load
 
     fit = load(path)
-    if "bound" in fit["sample_stats"]:
+    if is_approximation(fit):
         starts = fit["posterior"].sizes["chain"]
         over = " of where it ended" if starts == 1 else f" of where its {starts} starts ended, together"
         say(f"{path}: variational inference, an approximation; intervals are{over}", "yellow", err)

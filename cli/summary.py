@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .compare import N_WORST
 from .console import VERDICTS, err, print_table, say, with_error
 from .evaluate import record
+from .inputs import is_approximation
 from .topics import print_topics
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def print_summary(
             for row in shown
         ],
     )
-    if "bound" in tree["sample_stats"]:
+    if is_approximation(tree):
         bounds = ", ".join(f"{value:,.1f}" for value in tree["sample_stats"]["bound"].to_numpy()[:, 0])
         say(f"An approximation. Its objective, points included, where each start led: {bounds}", "yellow")
     if tree["latents"].dataset.sizes.get("kept", 0):
