@@ -50,8 +50,9 @@ def called_functions(sources: Iterable[str]) -> set[str]:
     return found
 
 
-def _mentioned(code: str) -> list[str]:
-    return CALL.findall(code) + re.findall(r"~\s*(\w+)", code)
+def _mentioned(code: str) -> set[str]:
+    """Names that are called, or that something is distributed as."""
+    return {*CALL.findall(code), *re.findall(r"~\s*(\w+)", code)} - TYPES
 
 
 def _stem(name: str) -> str:
