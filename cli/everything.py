@@ -16,6 +16,7 @@ def validate_everything(
 ) -> ExitCode:
     """Judge all that has no current verdict in the folder or in the package's books; say what it cost."""
     from ..diagnostics.laboratory.archive import Books, kill_matrix
+    from ..diagnostics.laboratory.noticed import noticed_by
     from ..diagnostics.laboratory.validate import judge_all, known_of, round_of, still_open
 
     cases = round_of(budget)
@@ -34,7 +35,8 @@ def validate_everything(
     left = still_open(cases, records)
     rejected = [record for record in records if not record.case.mutant and record.status != "passed"]
     matrix = kill_matrix([record for record in records if record.case.mutant])
-    alive = [row for row in matrix if not row["killed"] and not any(_is_of(case, row) for case in left)]
+    passing = [row for row in matrix if not row["killed"] and not any(_is_of(case, row) for case in left)]
+    alive = [row for row in passing if not noticed_by(row["mutant"], matrix)]
     if as_json:
         print_json(
             {
@@ -52,8 +54,12 @@ def validate_everything(
         for record in rejected:
             say(f"{record.case.subject} · {record.case.rung}: {record.message}", "red")
         for row in alive:
-            told = f"The mutant {row['mutant']} of {row['model']}"
-            say(f"{told} was not noticed by the rungs that were run.", "red")
+            say(f"Nothing notices the mutant {row['mutant']} of {row['model']}.", "red")
+        if n_elsewhere := len(passing) - len(alive):
+            say(
+                f"Mutants that pass all rungs of a model, and that those of another, or a test of their own, "
+                f"notice: {n_elsewhere}"
+            )
         before = {record.case: record for record in Books().records()}
         for case in left:
             if not case.mutant:

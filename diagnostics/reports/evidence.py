@@ -8,7 +8,7 @@ import argparse
 import json
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +18,9 @@ from ...zoo.files import replace_on_success
 from ...zoo.models import combinations
 from ..laboratory.archive import Archive, Books, Record, kill_matrix, strongest
 from ..laboratory.blind.audit import Audit
+from ..laboratory.blind.targets import reasons_of_equivalents
 from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
+from ..laboratory.noticed import noticed_by
 from ..laboratory.validate import STORE, applies
 from ..laboratory.verdict import FALSE_ALARM_RATE
 from .fits import rendered
@@ -107,6 +109,7 @@ def evidence_page(
         "## Samplers",
         _html("evidence.html", rungs=RUNGS, rows=_rows(records, matrix)),
         MUTANTS.format(summary=_summary(mutants, before)),
+        "\n".join(_noticed_elsewhere(matrix)),
         _html("mutants.html", rungs=list(BUDGETS["ci"]), models=_by_model(matrix, before)),
         BLIND,
         "\n".join(_blind(audits)),
@@ -209,14 +212,35 @@ def _summary(mutants: Sequence[Record], before: Sequence[Mapping[str, Any]]) -> 
         return f"None has a current verdict.{stale}" if stale else "None was run."
     dates = sorted(record.date[:10] for record in mutants)
     passing = [row for row in rows if not row["killed"]]
-    alive = [row for row in passing if not _is_open(row)]
+    n_open, alive = sum(map(_is_open, passing)), _alive(rows)
     told = f"{len(rows) - len(passing)} of {len(rows)} are killed on at least one rung"
-    if n_open := len(passing) - len(alive):
+    if n_open:
         passed = "has passed those that it has met" if n_open == 1 else "have passed those that they have met"
         told += f", {n_open} {passed}, and not met all"
     if alive:
-        told += f"; passed all: {', '.join(f'{row["mutant"]} ({row["model"]})' for row in alive)}"
+        unseen = [row for row in alive if not noticed_by(row["mutant"], rows)]
+        names = ", ".join(f"{row['mutant']} ({row['model']})" for row in unseen) or "none"
+        told += f"; {len(alive)} passed all; of these, noticed by nothing else: {names}"
     return f"{told}. Dates: {dates[0]} to {dates[-1]}.{stale}"
+
+
+def _alive(matrix: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Mutants that have met every rung, and passed."""
+    return [row for row in matrix if not row["killed"] and not _is_open(row)]
+
+
+def _noticed_elsewhere(matrix: Sequence[dict[str, Any]]) -> list[str]:
+    """Say which mutants pass all rungs of some model, and what notices them."""
+    models: dict[str, list[str]] = {}
+    for row in _alive(matrix):
+        models.setdefault(row["mutant"], []).append(row["model"])
+    return _folded(
+        "Mutants that pass all rungs of a model, and what notices them",
+        [
+            f"**{mutant}** ({', '.join(own)}): {noticed_by(mutant, matrix) or 'nothing'}"
+            for mutant, own in models.items()
+        ],
+    )
 
 
 def _blind(audits: Sequence[Audit]) -> list[str]:
@@ -228,15 +252,21 @@ def _blind(audits: Sequence[Audit]) -> list[str]:
     )
     rows = [*([*_fates(audit), str(audit.seed)] for audit in audits), [*_fates(together), ""]]
     columns = ["model", "crashed", "killed", "survived", "share killed", "equivalent", "seed"]
-    survivors = [(audit.target, [one.mutation.key for one in audit.of("survived")]) for audit in audits]
+    reasons = reasons_of_equivalents()
+
+    def survivors(told: Callable[[str], str]) -> list[str]:
+        lines = ((audit.target, [told(one.mutation.key) for one in audit.of("survived")]) for audit in audits)
+        return [f"**{name}**: {'; '.join(filter(None, texts))}" for name, texts in lines if any(texts)]
+
     left_out = {name for audit in audits for name in audit.left_out}
     return [
         f"Drawn from {dates[0]} to {dates[-1]}.",
         "",
         *_table(columns, rows),
+        *_folded("What survived", survivors(lambda key: "" if key in reasons else f"`` {key} ``")),
         *_folded(
-            "What survived",
-            [f"**{name}**: {'; '.join(f'`` {key} ``' for key in keys)}" for name, keys in survivors if keys],
+            "What survived and is argued to change no law, and why",
+            survivors(lambda key: f"`` {key} ``: {reasons[key]}" if key in reasons else ""),
         ),
         *_folded(
             "Trials left out of an audit, as they take too long or do not run",

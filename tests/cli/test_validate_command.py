@@ -122,7 +122,16 @@ def test_everything(run, tmp_path, short_round, blind):
     again = json.loads(run(*command).stdout)
     assert (again["judged"], again["known"]) == (0, len(short_round))
     told = " ".join(run(*command[:-1]).stdout.split())
-    assert "was not noticed by the rungs that were run" in told
+    assert "Nothing notices the mutant document-count-kept of lda" in told
+
+
+def test_everything_that_something_else_notices(run, tmp_path, short_round, blind, monkeypatch):
+    blind("passed")
+    tests = {"document-count-kept": "tests/test_lda.py::test_counts"}
+    monkeypatch.setattr("bnpzoo.diagnostics.laboratory.noticed.noticing_tests", lambda: tests)
+    result = run("validate", "--all", "--jobs", "1", "--out", tmp_path)
+    assert result.exit_code == 0
+    assert "or a test of their own, notice: 1" in " ".join(result.stdout.split())
 
 
 def test_everything_as_far_as_time_goes(run, tmp_path, short_round, blind):

@@ -227,6 +227,15 @@ def _wanted(names: set[str], module: ast.Module, has_verdicts: bool) -> set[str]
     return {name for name in judged if name.partition(".")[0] in needed}
 
 
+def reasons_of_equivalents() -> dict[str, str]:
+    """Return why mutants of the package are argued to change no law, by `Mutation.key`."""
+    return {
+        f"{where}: {change}": reason
+        for where, changes in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).items()
+        for change, reason in changes.items()
+    }
+
+
 class PackageModel(Target):
     """A model of the package: kernel, adapter, generator, density, references and Stan program.
 
@@ -241,11 +250,7 @@ class PackageModel(Target):
         self.cases = cases_of(model_id, topics=topics, options=options)
         self.full = cases_of(model_id, budget="full", topics=topics, options=options)
         self.name = self.cases[0].name_of_model
-        self.equivalent = {
-            f"{where}: {change}": reason
-            for where, changes in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).items()
-            for change, reason in changes.items()
-        }
+        self.equivalent = reasons_of_equivalents()
 
     @cached_property
     def definitions(self) -> frozenset[Name]:

@@ -1,11 +1,15 @@
 """Every mutant applies, and some of them die here; all of them do in `make validate`."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from bnpzoo.diagnostics.laboratory.definitions import PACKAGE
 from bnpzoo.diagnostics.laboratory.ladder import DESIGN, Case, climb
 from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS, mutants_of
+from bnpzoo.diagnostics.laboratory.noticed import noticed_by, noticing_tests
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room, source_hash
 from bnpzoo.zoo.models import MODELS, combinations
 from samplers import is_of_a_family, on_rung
@@ -29,6 +33,27 @@ def test_six_mutants_a_model(case):
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
 def test_every_mutant_applies(mutant):
     assert source_hash(mutant.change) != source_hash()
+
+
+@pytest.mark.slow
+def test_tests_that_notice_what_no_rung_notices_are_there():
+    tests = noticing_tests()
+    assert tests.keys() <= {mutant.id for mutant in MUTANTS}
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "", *set(tests.values())]
+    found = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout
+    assert f"{len(set(tests.values()))} tests collected" in found.stdout
+
+
+def test_what_notices_a_mutant():
+    matrix = [
+        {"model": "a", "mutant": "stale-mass", "killed": False},
+        {"model": "b", "mutant": "stale-mass", "killed": True},
+        {"model": "b", "mutant": "own-total-kept", "killed": False},
+    ]
+    assert noticed_by("stale-mass", matrix) == "rungs of b"
+    assert noticed_by("own-total-kept", matrix) == ""
+    assert "test_sticks.py::test_a_new_topic" in noticed_by("scaling-new-scales-of-one", matrix)
 
 
 @pytest.mark.parametrize(

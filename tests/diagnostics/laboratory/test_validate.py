@@ -207,7 +207,8 @@ def test_mutants_that_have_not_met_all_rungs_are_no_survivors(tmp_path, climbed)
     )
     page = evidence.evidence_page([*stale[:2], *other])
     told = "0 of 2 are killed on at least one rung, 1 has passed those that it has met, and not met all"
-    assert f"{told}; passed all: own-total-kept (lda)." in page
+    assert f"{told}; 1 passed all; of these, noticed by nothing else: own-total-kept (lda)." in page
+    assert "**own-total-kept** (lda): nothing" in page
     assert "<td>0/2<small>1 open</small></td>" in page
 
 
