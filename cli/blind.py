@@ -17,7 +17,8 @@ def validate_blindly(
     name: str, topics: str, options: str, n: int, seed: int, jobs: int | None, out: Path, as_json: bool
 ) -> tuple[ExitCode, dict[str, Any]]:
     """Audit a model, or a sampler that is ``FILE:NAME``; return and, unless as JSON, print what was found."""
-    from ..diagnostics.laboratory.blind.audit import RejectedError, audit
+    from ..diagnostics.laboratory.blind.audit import audit
+    from ..diagnostics.laboratory.blind.right_program import RejectedError
     from ..diagnostics.laboratory.blind.targets import OwnSampler, PackageModel
     from ..diagnostics.reports.blind import summary_of, told_of, write_blind_report
 

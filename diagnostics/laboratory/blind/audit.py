@@ -2,17 +2,16 @@
 
 What a mutant is put before are trials, each in a process of its own with a copy of the program in which the
 change stands. The kernels run as plain Python, which starts at once and minds bounds. First the right program
-goes through all trials: so it is known that they pass, what they cost and in which order to take them.
+goes through the trials: so it is known that they pass, what they cost and in which order to take them. It
+meets those in reserve only once a mutant has passed all others.
 """
 
-import hashlib
 import json
-import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,21 +22,17 @@ from scipy.stats import beta
 from ....zoo.files import replace_on_success
 from ....zoo.inference import interrupted_by_any
 from .changes import Mutation, Site
+from .right_program import LONGEST, RightProgram
 from .running import STOPPED, Runner
+from .shelf import Shelf
 from .targets import Target
-from .trial import BROKEN, IMPORTED, PASSED, REJECTED, Trial
-
-NO_TESTS = 5
-"""Exit code of pytest."""
+from .trial import NO_TESTS, PASSED, REJECTED, Trial
 
 ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert)")
 """How pytest tells of a test that failed, and did not crash."""
 
 FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\",:\[\]]+/)+")
 """Folders of absolute paths, which say where an audit was made; what it leaves behind is read elsewhere."""
-
-DEAREST, LONGEST = 240.0, 900.0
-"""Files of tests, and rungs, that take more seconds of one core with the right program are left out."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +60,6 @@ class Outcome:
     how: str
     passed: list[str]
     seconds: float
-
-
-class RejectedError(ValueError):
-    """A verdict on the right program is not that it passed."""
 
 
 type Progress = Callable[[str, int, int], None]
@@ -205,17 +196,29 @@ def audit(
     drawn = draw(target.sites, n, seed)
     if not drawn:
         raise ValueError(f"{target.name}: there is nothing that could be changed")
-    shelf, runner = _Shelf(store, target.digest), Runner()
+    shelf, runner = Shelf(store, target.digest), Runner()
+    right = RightProgram(target, Shelf(store, target.whole), runner)
     report: Progress = progress or (lambda what, done, total: None)
+    needed = [trial for trial in target.trials() if any(trial.sees(mutation) for mutation in drawn)]
+    reserve = [trial for trial in needed if trial.in_reserve]
     with interrupted_by_any(), ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         try:
-            trials, left_out = _costed(target, drawn, _Shelf(store, target.whole), runner, pool, report)
-            if not trials:
+            trials = _costed(right, [trial for trial in needed if not trial.in_reserve], pool, report)
+            if not trials and not reserve:
                 raise ValueError(
                     f"{target.name}: expected verdicts on the right program within {LONGEST:.0f} s of one "
-                    f"core, found none; left out: {', '.join(left_out) or 'nothing'}"
+                    f"core, found none; left out: {', '.join(sorted(right.left_out)) or 'nothing'}"
                 )
-            waiting = [pool.submit(_outcome, target, trials, mutation, shelf, runner) for mutation in drawn]
+
+            def trials_of(mutation: Mutation) -> Iterator[Trial]:
+                yield from (trial for trial in trials if trial.sees(mutation))
+                seeing = (trial for trial in reserve if trial.sees(mutation))
+                yield from filter(None, map(right.costed, seeing))
+
+            waiting = [
+                pool.submit(_outcome, target, trials_of(mutation), mutation, shelf, runner)
+                for mutation in drawn
+            ]
             for done, future in enumerate(as_completed(waiting), start=1):
                 outcome = future.result()
                 place = f"{outcome.mutation.file}:{outcome.mutation.line}"
@@ -227,7 +230,7 @@ def audit(
     found = [future.result() for future in waiting]
     outcomes = [outcome for outcome in found if outcome.status != "untried"]
     untried = [outcome.mutation for outcome in found if outcome.status == "untried"]
-    today = date.today().isoformat()
+    today, left_out = date.today().isoformat(), sorted(right.left_out)
     return Audit(target.name, target.law, seed, len(target.sites), today, outcomes, left_out, untried)
 
 
@@ -236,99 +239,27 @@ def _read_outcome(known: dict[str, Any]) -> Outcome:
     return Outcome(**values)
 
 
-class _Shelf:
-    """Keeps what is known, by name, as JSON; nothing without a folder, or without a digest."""
-
-    def __init__(self, folder: Path | None, digest: str | None):
-        self.folder, self.digest = (None if digest is None else folder), digest
-
-    def _path(self, name: str) -> Path:
-        assert self.folder is not None
-        return self.folder / f"{hashlib.sha256(f'{self.digest} {name}'.encode()).hexdigest()[:16]}.json"
-
-    def find(self, name: str) -> Any:
-        if self.folder is None or not self._path(name).exists():
-            return None
-        return json.loads(self._path(name).read_text(encoding="utf-8"))
-
-    def put(self, name: str, known: Any) -> None:
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with replace_on_success(self._path(name)) as temporary:
-                temporary.write_text(json.dumps(known), encoding="utf-8")
-
-
 def _costed(
-    target: Target,
-    drawn: Sequence[Mutation],
-    shelf: _Shelf,
-    runner: Runner,
-    pool: ThreadPoolExecutor,
-    report: Progress,
-) -> tuple[list[Trial], list[str]]:
-    """Put the right program before all trials that some mutation needs; return them from cheap to dear.
-
-    Tests that the right program fails are left out, as they mind whether kernels are compiled. So are trials
-    that take too long, or that cannot run: their names are returned beside the others.
-    """
-
-    def tried(trial: Trial) -> Trial | None:
-        key = f"right {trial.key}"
-        known = shelf.find(key)
-        if known is None:
-            limit = DEAREST if trial.is_pytest else LONGEST
-            known = runner.run(target, replace(trial, arguments=_without_x(trial)), None, limit)
-        code, said, seconds = known
-        failing = failed_tests(said)
-        if code not in (PASSED, STOPPED) and not trial.is_pytest:
-            error = RejectedError if code in (REJECTED, BROKEN) else ValueError
-            why = "".join(said[-1:])
-            raise error(f"{target.name}: the right program does not pass {trial.name}: {why}")
-        if code in (PASSED, STOPPED, NO_TESTS) or failing:  # not a failed start, which can be mended
-            shelf.put(key, known)
-        if code == NO_TESTS:
-            return None
-        if code != PASSED and not failing:
-            return replace(trial, seconds=math.inf)
-        deselected = tuple(word for test in failing for word in ("--deselect", test))
-        imported = "".join(line for line in said if line.startswith(IMPORTED))
-        return replace(
-            trial,
-            seconds=seconds,
-            arguments=trial.arguments + deselected,
-            tests=trial.tests + imported,
-        )
-
-    needed = [trial for trial in target.trials() if any(trial.sees(mutation) for mutation in drawn)]
+    right: RightProgram, needed: Sequence[Trial], pool: ThreadPoolExecutor, report: Progress
+) -> list[Trial]:
+    """Put the right program before trials; return them from cheap to dear."""
     found: list[Trial] = []
-    for done, (trial, costed) in enumerate(zip(needed, pool.map(tried, needed), strict=True), start=1):
+    costed = zip(needed, pool.map(right.costed, needed), strict=True)
+    for done, (trial, known) in enumerate(costed, start=1):
         report(f"the right program: {trial.name}", done, len(needed))
-        if costed is not None:
-            found.append(costed)
-    left_out = [trial.name for trial in found if math.isinf(trial.seconds)]
-    kept = [trial for trial in found if math.isfinite(trial.seconds)]
-    return sorted(kept, key=lambda trial: trial.seconds), left_out
-
-
-def failed_tests(said: Sequence[str]) -> list[str]:
-    """Names of the tests that pytest says have failed; there may be spaces in them."""
-    return [name for line in said for name in re.findall(r"^FAILED (.+?)(?: - |$)", line)]
-
-
-def _without_x(trial: Trial) -> tuple[str, ...]:
-    return tuple(word for word in trial.arguments if word != "-x")
+        if known is not None:
+            found.append(known)
+    return sorted(found, key=lambda trial: trial.seconds)
 
 
 def _outcome(
-    target: Target, trials: Sequence[Trial], mutation: Mutation, shelf: _Shelf, runner: Runner
+    target: Target, trials: Iterable[Trial], mutation: Mutation, shelf: Shelf, runner: Runner
 ) -> Outcome:
     reason = target.equivalent.get(mutation.key)
     if reason is not None:
         return Outcome(mutation, "equivalent", "", reason, [], 0.0)
     status, killer, how, passed, seconds = "untried", "", "", [], 0.0
     for trial in trials:
-        if not trial.sees(mutation):
-            continue
         key = f"{mutation!r} {trial.key}"
         ended = shelf.find(key) or runner.run(target, trial, mutation, trial.limit)
         shelf.put(key, ended)

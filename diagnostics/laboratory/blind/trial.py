@@ -19,6 +19,8 @@ from ..own_files import is_own
 from .changes import Mutation
 
 PASSED, REJECTED, BROKEN = 0, 3, 4
+NO_TESTS = 5
+"""Exit code of pytest."""
 
 IMPORTED = "imported: "
 """Begins the line that tells of the modules which somebody's own sampler imports."""
@@ -42,6 +44,8 @@ class Trial:
         Source of the file, if it is one of tests; for somebody's own sampler, a hash of what it imports.
     seconds : float
         That it takes with the right program.
+    in_reserve : bool
+        Whether it waits for a mutant that has passed all others, as it is dear and seldom tells.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Trial:
     sees: Callable[[Mutation], bool] = lambda mutation: True
     tests: str = ""
     seconds: float = 0.0
+    in_reserve: bool = False
 
     @property
     def key(self) -> str:

@@ -63,7 +63,7 @@ def cousins_of(own: Case) -> list[Trial]:
         first = [case for case in cases if case.rung in RUNGS[0] and case.variant == cases[0].variant]
         if model != own.model and first:
             of_cousin = _rungs(f"{' and '.join(RUNGS[0])} of {model}", first, RUNGS[0])
-            found.append(replace(of_cousin, sees=_in_a_family(of_cousin.sees)))
+            found.append(replace(of_cousin, sees=_in_a_family(of_cousin.sees), in_reserve=True))
     return found
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from bnpzoo.diagnostics.laboratory.archive import Books
 from bnpzoo.diagnostics.laboratory.blind import trials_of_models
-from bnpzoo.diagnostics.laboratory.blind.audit import Audit, draw, failed_tests, without_folders
+from bnpzoo.diagnostics.laboratory.blind.audit import Audit, draw, without_folders
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
+from bnpzoo.diagnostics.laboratory.blind.right_program import failed_tests
 from bnpzoo.diagnostics.laboratory.blind.stan_changes import called_functions, stan_sites
 from bnpzoo.diagnostics.laboratory.blind.targets import EQUIVALENT, PackageModel
 from bnpzoo.diagnostics.laboratory.definitions import PACKAGE, Name

@@ -139,6 +139,29 @@ def test_what_is_too_dear_is_left_out_and_told(own, tmp_path, monkeypatch):
     assert Audit.read(tmp_path / "own.audit") == found
 
 
+@pytest.mark.parametrize("killed", [True, False])
+def test_what_is_in_reserve_waits_for_a_mutant_that_gets_there(own, monkeypatch, killed):
+    [verdicts] = own.trials()
+    second, dear = (replace(verdicts, name=name, tests=name, in_reserve=True) for name in ("second", "dear"))
+    monkeypatch.setattr(own, "trials", lambda: [second, dear, verdicts])
+    tried = []
+
+    def run(self, target, trial, mutation, limit):
+        tried.append((trial.name, mutation is None))
+        code = running.STOPPED if trial.name == "dear" else process.REJECTED if killed and mutation else 0
+        return (code, [""], 1.0)
+
+    monkeypatch.setattr(Runner, "run", run)
+    found = audit(own, 3, 1, jobs=2)
+    assert tried.count(("verdicts", True)) == 1
+    assert tried.count(("verdicts", False)) == 3
+    once, thrice = (0, 0) if killed else (1, 3)
+    assert [tried.count((name, True)) for name in ("second", "dear")] == [once, once]
+    assert [tried.count((name, False)) for name in ("second", "dear")] == [thrice, 0]
+    assert found.left_out == ([] if killed else ["dear"])
+    assert {tuple(o.passed) for o in found.outcomes} == {() if killed else ("verdicts", "second")}
+
+
 def test_an_audit_that_no_verdict_is_left_for(own, monkeypatch):
     monkeypatch.setattr(Runner, "run", lambda *told: (running.STOPPED, ["stopped after 900 s"], 900.0))
     with pytest.raises(ValueError, match=r"right program within 900 s .* found none; left out: verdicts$"):
