@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 DOCS := .venv/.installed-docs
 SET_UP := pyproject.toml setup.py tools/set_up.sh tools/find_python.sh
 
-.PHONY: help demo test slow plain lint floors fuzz validate mutate bench docs links clean
+.PHONY: help demo test slow plain lint floors fuzz heavy validate mutate bench docs links clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -44,11 +44,24 @@ MINUTES := 60
 fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: make fuzz SEED=7 MINUTES=60
 	sh tools/fuzz.sh $(SEED) $(MINUTES)
 
-validate: $(INSTALLED)  ## Judge what has no current verdict, run the heavy and slow tests, the others as plain Python, write the page of evidence
-	$(BIN)/bnpzoo validate --all --minutes $(MINUTES)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not compiled and not heavy"
-	$(PYTEST) -m "heavy or slow" -o junit_family=xunit1 --junitxml=out/validation/heavy.xml
-	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence
+# One after the other, as what they compile stays in memory until the end of a run.
+ROOMS := cli diagnostics estimators fuzz golden kernels models zoo test_*.py
+
+heavy: $(INSTALLED)  ## Run the heavy and slow tests, room by room: make heavy ROOMS="models zoo"
+	@trap 'exit 130' INT TERM; failed=0; set -x; \
+	for room in $(ROOMS); do \
+	  $(PYTEST) -m "heavy or slow" -o junit_family=xunit1 --junitxml=out/validation/heavy.$${room%_*}.xml tests/$$room \
+	    || [ $$? -eq 5 ] || failed=1; \
+	done; \
+	exit $$failed
+
+validate: $(INSTALLED)  ## Judge what has no current verdict, run nearly all tests as plain Python and the heavy and slow ones, write the page of evidence
+	@trap 'exit 130' INT TERM; failed=0; set -x; \
+	$(BIN)/bnpzoo validate --all --minutes $(MINUTES) || failed=1; \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not compiled and not heavy" || failed=1; \
+	$(MAKE) heavy || failed=1; \
+	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence || failed=1; \
+	exit $$failed
 
 MUTANTS := 40
 

@@ -28,8 +28,8 @@ from .fits import rendered
 AUDIT = ".audit"
 """Ends the names of files of blind audits."""
 
-HEAVY = "heavy.xml"
-"""What pytest tells of the heavy tests, in the folder of results."""
+HEAVY = "heavy.*.xml"
+"""What pytest tells of the heavy tests, a room a file, in the folder of results."""
 
 BRIDGE = "bridge.json"
 """What the books keep of it: how far the two programs of a reference are from each other."""
@@ -351,8 +351,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     audits = [Audit.read(path) for path in sorted(books.folder.glob(f"*{AUDIT}"))]
     kept = books.folder / BRIDGE
     bridge = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    if (options.store / HEAVY).exists():
-        bridge |= bridge_of(options.store / HEAVY)
+    for path in options.store.glob(HEAVY):
+        bridge |= bridge_of(path)
+    if bridge:
         with replace_on_success(kept) as temporary:
             temporary.write_text(json.dumps(bridge, indent=1), encoding="utf-8")
     with replace_on_success(options.page) as temporary:
