@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.geweke import geweke
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.labels import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle, invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
@@ -264,9 +264,9 @@ def test_it_takes_dirichlet_topics_alone():
 
 
 @pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "oracle", "sequential", "geweke")])
-def test_it_climbs(rung):
-    verdict = climb(Case("author_topic", "blocked", rung))
-    assert verdict.passed, verdict
+def test_it_climbs(judged, rung):
+    verdict = judged(Case("author_topic", "blocked", rung))
+    assert verdict.status == "passed", verdict
 
 
 def rung_of(mutant):
@@ -276,8 +276,8 @@ def rung_of(mutant):
 @pytest.mark.parametrize(
     "mutant", [on_rung(rung_of(m.id), m.id) for m in MUTANTS if m.id.startswith("author")]
 )
-def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("author_topic", "blocked", rung_of(mutant), mutant=mutant))
+def test_mutants_are_rejected(judged, mutant):
+    verdict = judged(Case("author_topic", "blocked", rung_of(mutant), mutant=mutant))
     assert verdict.status == "rejected", verdict
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.lda import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
@@ -109,9 +109,9 @@ def test_wrong_sweeps_do_not(name):
 
 
 @pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "sequential", "geweke")])
-def test_it_climbs(rung):
-    verdict = climb(Case("cclda", "dense", rung))
-    assert verdict.passed, verdict
+def test_it_climbs(judged, rung):
+    verdict = judged(Case("cclda", "dense", rung))
+    assert verdict.status == "passed", verdict
 
 
 def test_every_mutant_has_its_rung():
@@ -124,8 +124,8 @@ def test_every_mutant_has_its_rung():
     [(name, "joint") for name in FOUND_BY_JOINT]
     + [on_rung("sequential", name, "sequential") for name in FOUND_BY_SEQUENTIAL],
 )
-def test_mutants_are_rejected(mutant, rung):
-    verdict = climb(Case("cclda", "dense", rung, mutant=f"cclda-{mutant}"))
+def test_mutants_are_rejected(judged, mutant, rung):
+    verdict = judged(Case("cclda", "dense", rung, mutant=f"cclda-{mutant}"))
     assert verdict.status == "rejected", verdict
 
 

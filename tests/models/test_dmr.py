@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.labels import MUTANTS
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
@@ -132,10 +132,10 @@ def test_optimised_coefficients_are_the_most_probable_given_topics():
 
 
 @pytest.mark.slow
-def test_the_optimised_variant_has_another_law_than_the_posterior():
+def test_the_optimised_variant_has_another_law_than_the_posterior(judged):
     kernels = get("dmr").kernels
     assert [name for name, kernel in kernels.items() if not kernel.exact] == ["optimised"]
-    assert climb(Case("dmr", "optimised", "sequential")).status == "rejected"
+    assert judged(Case("dmr", "optimised", "sequential")).status == "rejected"
 
 
 def test_optimised_coefficients_are_finite_where_labels_tell_topics_for_certain():
@@ -206,6 +206,6 @@ def test_numbers_of_topics_are_checked():
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("mutant", [m.id for m in MUTANTS if m.id.startswith("dmr")])
-def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("dmr", "sparse", "sequential", mutant=mutant))
+def test_mutants_are_rejected(judged, mutant):
+    verdict = judged(Case("dmr", "sparse", "sequential", mutant=mutant))
     assert verdict.status == "rejected", verdict

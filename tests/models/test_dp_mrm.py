@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.geweke import geweke
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.labels import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, Change, load_room
@@ -173,8 +173,8 @@ def test_tokens_keep_to_topics_of_their_labels():
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("mutant", [m.id for m in MUTANTS if m.id.startswith("measures")])
-def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("dp_mrm", "sparse", "sequential", mutant=mutant))
+def test_mutants_are_rejected(judged, mutant):
+    verdict = judged(Case("dp_mrm", "sparse", "sequential", mutant=mutant))
     assert verdict.status == "rejected", verdict
 
 
@@ -198,6 +198,6 @@ def test_a_wrong_part_for_a_new_topic_is_rejected():
 
 
 @pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "oracle", "sequential", "geweke")])
-def test_it_climbs(rung):
-    verdict = climb(Case("dp_mrm", "sparse", rung))
-    assert verdict.passed, verdict
+def test_it_climbs(judged, rung):
+    verdict = judged(Case("dp_mrm", "sparse", rung))
+    assert verdict.status == "passed", verdict

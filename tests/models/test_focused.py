@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.buffet import FOCUSED_MUTANTS
 from bnpzoo.diagnostics.laboratory.patched import Change, load_room
 from bnpzoo.kernels.buffet import focused as kernel
@@ -118,14 +118,14 @@ def test_wrong_laws_of_new_topics_are_seen(find, replace):
 
 
 @pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "oracle", "sequential", "geweke")])
-def test_exact_sampler_climbs(rung):
-    verdict = climb(Case("focused", "exact", rung))
-    assert verdict.passed, verdict
+def test_exact_sampler_climbs(judged, rung):
+    verdict = judged(Case("focused", "exact", rung))
+    assert verdict.status == "passed", verdict
 
 
 @pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "oracle")])
-def test_expansion_is_rejected(rung):
-    verdict = climb(Case("focused", "taylor", rung))
+def test_expansion_is_rejected(judged, rung):
+    verdict = judged(Case("focused", "taylor", rung))
     assert verdict.status == "rejected", verdict
 
 
@@ -141,8 +141,8 @@ def test_every_mutant_has_its_rung():
     + [on_rung("oracle", name, "oracle") for name in FOUND_BY_ORACLE]
     + [on_rung("sequential", name, "sequential") for name in FOUND_BY_SEQUENTIAL],
 )
-def test_mutants_are_rejected(mutant, rung):
-    verdict = climb(Case("focused", "exact", rung, mutant=f"focused-{mutant}"))
+def test_mutants_are_rejected(judged, mutant, rung):
+    verdict = judged(Case("focused", "exact", rung, mutant=f"focused-{mutant}"))
     assert verdict.status == "rejected", verdict
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bnpzoo import Corpus
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.kernels.poisson.pruned import normalise
@@ -176,15 +176,15 @@ def test_new_documents_of_other_words_are_refused():
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("mutant", ["tokens-for-tables", "rates-from-prior"])
-def test_mutants_die(mutant):
-    verdict = climb(Case("gbn", "sparse", "sequential", mutant=f"poisson-{mutant}"))
+def test_mutants_die(judged, mutant):
+    verdict = judged(Case("gbn", "sparse", "sequential", mutant=f"poisson-{mutant}"))
     assert verdict.status != "passed", verdict
 
 
-def test_documents_of_next_to_no_mass_need_the_dense_sweep():
+def test_documents_of_next_to_no_mass_need_the_dense_sweep(judged):
     """Over Pitman-Yor topics: Dirichlet ones add their mass up anew where little of it is left."""
     layers = '{"n_layers": 3}'
     case = Case("gbn", "forced", "joint", mutant="poisson-guard-dropped", topics="pitman-yor", options=layers)
-    assert climb(case).status != "passed"
-    assert climb(replace(case, mutant="")).passed
-    assert climb(Case("gbn", "sparse", "joint", options=layers)).passed
+    assert judged(case).status != "passed"
+    assert judged(replace(case, mutant="")).status == "passed"
+    assert judged(Case("gbn", "sparse", "joint", options=layers)).status == "passed"

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.diagnostics.laboratory.token_law import sweep_matrix
@@ -53,15 +53,15 @@ def test_tokens_keep_to_topics_of_their_collection(variant):
 
 
 @pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "sequential", "geweke")])
-def test_it_climbs(rung):
-    verdict = climb(Case("group_lda", "sparse", rung))
-    assert verdict.passed, verdict
+def test_it_climbs(judged, rung):
+    verdict = judged(Case("group_lda", "sparse", rung))
+    assert verdict.status == "passed", verdict
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("mutant", ["lengths-of-all-collections", "topics-of-all-collections"])
-def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("group_lda", "sparse", "sequential", mutant=mutant))
+def test_mutants_are_rejected(judged, mutant):
+    verdict = judged(Case("group_lda", "sparse", "sequential", mutant=mutant))
     assert verdict.status == "rejected", verdict
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.labels import MUTANTS
 from bnpzoo.diagnostics.laboratory.oracle import invariance_residual
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
@@ -161,13 +161,13 @@ def test_numbers_of_topics_are_checked(value):
 
 
 @pytest.mark.parametrize("rung", [on_rung(rung) for rung in ("joint", "sequential", "geweke")])
-def test_it_climbs(rung):
-    verdict = climb(Case("partially_labeled_lda", "sparse", rung))
-    assert verdict.passed, verdict
+def test_it_climbs(judged, rung):
+    verdict = judged(Case("partially_labeled_lda", "sparse", rung))
+    assert verdict.status == "passed", verdict
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("mutant", [m.id for m in MUTANTS if m.id.startswith("labels")])
-def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("partially_labeled_lda", "sparse", "sequential", mutant=mutant))
+def test_mutants_are_rejected(judged, mutant):
+    verdict = judged(Case("partially_labeled_lda", "sparse", "sequential", mutant=mutant))
     assert verdict.status == "rejected", verdict

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.responses import MUTANTS
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
@@ -189,6 +189,6 @@ def test_a_thousand_categories():
     [on_rung(rung_that_sees(m), m) for m in MUTANTS if issubclass(Medlda, m.concerns)],
     ids=lambda mutant: mutant.id,
 )
-def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("medlda", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
+def test_mutants_are_rejected(judged, mutant):
+    verdict = judged(Case("medlda", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict

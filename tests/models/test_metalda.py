@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bnpzoo import Corpus
 from bnpzoo.diagnostics.heldout.labels import predict_labels
-from bnpzoo.diagnostics.laboratory.ladder import MICRO, Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import MICRO, Case
 from bnpzoo.diagnostics.laboratory.oracle import Oracle, agrees_with_oracle
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
 from bnpzoo.zoo.contract import Design
@@ -134,6 +134,6 @@ def test_numbers_are_no_labels():
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("mutant", ["own-weight-kept", "others-forgotten"])
-def test_mutants_die(mutant):
-    verdict = climb(Case("metalda", "sparse", "sequential", mutant=f"poisson-{mutant}"))
+def test_mutants_die(judged, mutant):
+    verdict = judged(Case("metalda", "sparse", "sequential", mutant=f"poisson-{mutant}"))
     assert verdict.status != "passed", verdict

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.responses import MUTANTS
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
@@ -133,6 +133,6 @@ def test_unseen_topics_have_the_prior_of_their_coefficients():
     ids=lambda mutant: mutant.id,
 )
 @pytest.mark.slow
-def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("shdp", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
+def test_mutants_are_rejected(judged, mutant):
+    verdict = judged(Case("shdp", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb
+from bnpzoo.diagnostics.laboratory.ladder import Case
 from bnpzoo.diagnostics.laboratory.mutants.responses import MUTANTS
 from bnpzoo.diagnostics.laboratory.sequential import sequential
 from bnpzoo.diagnostics.laboratory.subject import ModelSubject
@@ -329,8 +329,8 @@ def test_a_thousand_categories():
     ids=lambda mutant: mutant.id,
 )
 @pytest.mark.slow
-def test_mutants_are_rejected(mutant):
-    verdict = climb(Case("slda", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
+def test_mutants_are_rejected(judged, mutant):
+    verdict = judged(Case("slda", mutant.variant or "sparse", rung_that_sees(mutant), mutant=mutant.id))
     assert verdict.status == "rejected", verdict
 
 

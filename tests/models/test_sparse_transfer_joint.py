@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory.joint import Conditional, joint_ratio_test
-from bnpzoo.diagnostics.laboratory.ladder import Case, climb, rungs_of
+from bnpzoo.diagnostics.laboratory.ladder import Case, rungs_of
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON, load_room
 from bnpzoo.kernels.buffet import masks, state, tokens, weights
@@ -272,10 +272,10 @@ SEEN_OTHERWISE = (
     [m for m in MUTANTS if m.id.removeprefix("transfer-") not in SEEN_IN_RATIOS + SEEN_OTHERWISE],
     ids=lambda m: m.id,
 )
-def test_other_mutants_are_killed(mutant):
+def test_other_mutants_are_killed(judged, mutant):
     """Each by some rung of the ladder, at the budget of continuous integration."""
     for rung in rungs_of(get("sparse_transfer")):
-        verdict = climb(Case("sparse_transfer", mutant.variant, rung, mutant=mutant.id))
+        verdict = judged(Case("sparse_transfer", mutant.variant, rung, mutant=mutant.id))
         if verdict.status != "passed":
             return
     pytest.fail(f"{mutant.id} passed everything")
