@@ -117,7 +117,8 @@ def validate(
 
     A right sampler is rejected with probability 1e-5 at most by sequential, about 1e-5 by oracle, geweke and
     sbc, and up to 2% by reference. Results go to the folder as netCDF, with all draws and ranks, and as one
-    HTML page. Exit code 1: a sampler is rejected, or a mutant is not.
+    HTML page. Exit code 1: a sampler is rejected, or a mutant is not; with --all, a mutant that neither the
+    rungs of another model nor a test of its own notice.
     """
     given = {
         "--topics": topics is not None,

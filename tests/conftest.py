@@ -5,6 +5,7 @@ import shutil
 import signal
 import sys
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,16 +40,10 @@ def stored_verdicts():
 @pytest.fixture
 def judged(request):
     """Return what judges a case: it climbs, unless a heavy test asks and the books have a current verdict."""
-    from bnpzoo.diagnostics.laboratory.ladder import climb
+    from judging import judge
 
     is_heavy = request.node.get_closest_marker("heavy") is not None
-    stored = request.getfixturevalue("stored_verdicts") if is_heavy else {}
-
-    def judged(case, store=None):
-        record = stored.get(case)
-        return record if record is not None and record.is_current else climb(case, store)
-
-    return judged
+    return partial(judge, stored=request.getfixturevalue("stored_verdicts") if is_heavy else {})
 
 
 @pytest.fixture(scope="session")

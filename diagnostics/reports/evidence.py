@@ -39,8 +39,8 @@ PAGE = Path("docs/evidence.md")
 INTRODUCTION = """\
 # Evidence
 
-This page is written from the package's books, the stored verdicts of `bnpzoo validate --all`; nothing in it is typed
-by hand. A verdict holds until something changes that it depends on: the model, its kernel, its references or the
+This page is written from the package's books, the stored verdicts of `bnpzoo validate --all`; no verdict and no figure
+is typed by hand. A verdict holds until something changes that it depends on: the model, its kernel, its references or the
 rung. The sequential test rejects a right sampler with a probability of at most {rate:g}; oracle, Geweke and SBC are set
 to {rate:g}, over all their quantities together, and keep it approximately; joint has no randomness in its verdict;
 reference allows 4 standard errors for each difference, and so rejects a right sampler in up to about 2% of runs.

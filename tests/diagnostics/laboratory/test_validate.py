@@ -2,12 +2,13 @@
 
 import dataclasses
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import xarray as xr
 from bnpzoo.diagnostics.laboratory import ladder, validate
-from bnpzoo.diagnostics.laboratory.archive import Archive, Books, kill_matrix, strongest
+from bnpzoo.diagnostics.laboratory.archive import Archive, Books, Record, kill_matrix, strongest
 from bnpzoo.diagnostics.laboratory.geweke import geweke
 from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, DESIGN, RUNGS, Case, CaseSubject
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
@@ -17,6 +18,7 @@ from bnpzoo.diagnostics.reports import evidence
 from bnpzoo.diagnostics.reports.validation import write_validation_report
 from bnpzoo.zoo.contract import Probes
 from bnpzoo.zoo.models import MODELS, combinations, get
+from judging import judge
 from markupsafe import escape
 
 
@@ -266,6 +268,15 @@ def test_figures_of_the_twins(tmp_path):
     report.write_text("no report")
     with pytest.raises(ValueError, match=r"heavy\.xml: expected a report of tests"):
         evidence.bridge_of(report)
+
+
+def test_verdicts_that_are_stored_are_taken_while_they_are_current(monkeypatch):
+    case, other = validate.cases_of("lda", ["joint"])[:2]
+    monkeypatch.setattr("judging.ladder", SimpleNamespace(climb=lambda case, store: "climbed"))
+    current = Record(case, "passed", "", {}, "2026-11-28", 1.0, "0.1.0", case.fingerprint)
+    assert judge(case, {case: current}) is current
+    assert judge(other, {case: current}) == "climbed"
+    assert judge(case, {case: dataclasses.replace(current, fingerprint="of yesterday")}) == "climbed"
 
 
 def test_what_takes_too_long_is_not_begun(tmp_path, climbed):
