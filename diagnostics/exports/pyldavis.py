@@ -13,6 +13,7 @@ def to_pyldavis(fit: xr.DataTree | MatchedTopics) -> dict[str, Any]:
     """Arguments of ``pyLDAvis.prepare``, by name: posterior means of topics and documents, and the counts.
 
     Topics keep their numbers by ``pyLDAvis.prepare(**arguments, sort_topics=False, start_index=0)``.
+    With NumPy 2.5 and later pyLDAvis 3.4.1 needs ``mds="mmds"`` as well: its default layout is complex there.
     Proportions of a document are scaled to a sum of 1, and documents without tokens are left out.
     """
     matched = match_topics(fit)

@@ -26,7 +26,7 @@ OF_DISHES = {
 OPTIONS = {"sbp": {"n_dishes": 2}}
 PHI = np.random.default_rng(0).dirichlet(np.ones(3), 2)
 DOCUMENT = Corpus([0, 1, 1, 2], [0, 4], n_words=3, segment_ptr=[0, 3, 4])
-PARTICLES, REPEATS = 40_000, 10_000
+PARTICLES, REPEATS = 8_000, 2_000
 """Many particles, so that what is drawn from them is as good as independent."""
 
 
