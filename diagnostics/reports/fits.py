@@ -13,6 +13,7 @@ from markupsafe import Markup
 from ...zoo.contract import Model
 from ...zoo.corpus import Corpus
 from ...zoo.files import replace_on_success
+from ...zoo.inference.backends import BACKENDS
 from ...zoo.inference.results import corpus_of, latents_of, model_of
 from ...zoo.wording import counted
 from ..coherence import npmi
@@ -74,7 +75,7 @@ def write_report(
         settings=model.settings(),
         fits=[_fit(label, tree, i) for i, (label, tree) in enumerate(trees.items())],
         rows=[_table_row(row, comparison) for row in _by_severity(comparison)],
-        histories=[(label, _histories(tree)) for label, tree in trees.items()],
+        histories=[(label, _histories(tree)) for label, tree in trees.items() if _has_warm_up(tree)],
         browser=browser,
         plots=[(row, convergence_plots(draws)) for row, draws in _plotted(comparison, trees)],
         topics=_topics(label, first),
@@ -125,13 +126,19 @@ def _fit(label: str, tree: xr.DataTree, index: int) -> dict[str, Any]:
         else attrs["variant"],
         "chains": tree["posterior"].sizes["chain"],
         "draws": tree["posterior"].sizes["draw"],
-        "tune": attrs["tune"],
+        "tune": f"{attrs['tune']:,}" if _has_warm_up(tree) else "–",
         "thin": attrs["thin"],
         "seed": attrs["seed"],
         "seconds": float(stats["seconds"].sum()),
         "diverging": int(stats["diverging"].sum()) if "diverging" in stats else None,
         "interrupted": bool(attrs["interrupted"]),
     }
+
+
+def _has_warm_up(tree: xr.DataTree) -> bool:
+    """Whether draws come from chains on their way; those of an approximation are independent."""
+    backend = BACKENDS.get(tree.attrs["backend"])
+    return backend is None or not backend.is_approximate
 
 
 def _table_row(row: Row, comparison: Comparison) -> dict[str, Any]:

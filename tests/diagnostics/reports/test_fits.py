@@ -128,6 +128,16 @@ def test_labels_are_escaped_too(fits, tmp_path):
     assert "<script" not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+def test_draws_of_an_approximation_have_no_warm_up(fits, page, tmp_path):
+    assert "From the start" in page
+    approximate = fits["kernel (sparse)"].copy()
+    approximate.attrs["backend"] = "vi"
+    write_report(tmp_path / "vi.html", {"vi": approximate})
+    text = (tmp_path / "vi.html").read_text(encoding="utf-8")
+    assert "From the start" not in text
+    assert '<td class="n">200</td><td class="n">–</td>' in text
+
+
 @pytest.mark.slow
 def test_one_fit_and_a_disagreement(fits, tmp_path):
     one = fits["kernel (sparse)"]
