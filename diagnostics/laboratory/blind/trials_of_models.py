@@ -72,11 +72,14 @@ def _in_a_family(sees: Callable[[Mutation], bool]) -> Callable[[Mutation], bool]
 
 
 def tests_of(own: Case) -> list[Trial]:
-    """Return tests of a model and of its references, and what `_names` finds for a change."""
+    """Return tests of a model and of its references, and what `_names` finds for a change.
+
+    Tests of the model with topics of another kind are in reserve: a branch may be theirs alone.
+    """
     folder, topics = PACKAGE / "tests", own.topics
-    others = [name for name in MODELS if own.model in name and name != own.model]
+    others = [f"not {name}" for name in MODELS if own.model in name and name != own.model]
     sides = [] if topics else [side for model, side in combinations() if model == own.model and side]
-    chosen = " and ".join([own.model, *filter(None, [topics]), *(f"not {name}" for name in others + sides)])
+    chosen = " and ".join([own.model, *filter(None, [topics]), *others, *(f"not {side}" for side in sides)])
     found = []
     for path in sorted(folder.rglob("test_*.py")):
         file = path.relative_to(PACKAGE).as_posix()
@@ -84,6 +87,9 @@ def tests_of(own: Case) -> list[Trial]:
             found.append(_pytest(file, "", _is_python))
         elif file in OF_EVERY_MODEL:
             found.append(_pytest(file, chosen, _is_python))
+            for side in sides:
+                of_side = _pytest(file, " and ".join([own.model, side, *others]), _is_python)
+                found.append(replace(of_side, name=f"{file} with {side} topics", in_reserve=True))
         elif OF_REFERENCES.search(path.name):
             own_tests = [(f"{chosen} and {one}", "-m", "") for one in TWINS] if file == STAN else [(chosen,)]
             found += [_pytest(file, one, _is_of_references, *more) for one, *more in own_tests]

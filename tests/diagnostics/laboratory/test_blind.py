@@ -316,6 +316,26 @@ def test_changes_of_a_branch_that_is_a_cousins_are_put_before_its_rungs():
     assert not any(trial.sees(changes["crt_by_jumps"]) for trial in cousins), "all models have it"
 
 
+def test_changes_of_a_branch_that_is_of_other_topics_are_put_before_tests_with_these(request):
+    """``hyperparameter_quantities`` has one for vectors over topics, which topics of ``hdp`` alone have not."""
+    target = PackageModel("hdp")
+    changed = next(
+        site[0] for site in target.sites if site[0].definition == "TwoSidedModel.hyperparameter_quantities"
+    )
+    file = "tests/models/test_models.py"
+    [trial] = [one for one in target.trials() if one.name == f"{file} with pitman-yor topics"]
+    assert trial.in_reserve
+    assert trial.sees(changed)
+    asked = [sys.executable, *trial.arguments, "--collect-only"]
+    environment = os.environ | {"PYTEST_ADDOPTS": ""}  # -v there would take back their -q
+    found = subprocess.run(
+        asked, cwd=request.config.rootpath, env=environment, capture_output=True, text=True, check=True
+    )
+    ids = {name.partition("[")[2] for name in found.stdout.splitlines() if "::" in name}
+    assert all(name.startswith("hdp with pitman-yor topics") for name in ids), ids
+    assert ids
+
+
 def test_names_of_failed_tests_may_have_spaces():
     said = ["FAILED a.py::test[lda with an alpha - AssertionError: x - y", "FAILED a.py::test[b]", "1 failed"]
     assert failed_tests(said) == ["a.py::test[lda with an alpha", "a.py::test[b]"]
