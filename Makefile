@@ -47,18 +47,18 @@ fuzz: $(INSTALLED)  ## Try malformed corpora, fits, checkpoints and options: mak
 # One after the other, as what they compile stays in memory until the end of a run.
 ROOMS := cli diagnostics estimators fuzz golden kernels models zoo test_*.py
 
-heavy: $(INSTALLED)  ## Run the heavy and slow tests, room by room: make heavy ROOMS="models zoo"
+heavy: $(INSTALLED)  ## Run the heavy tests, room by room: make heavy ROOMS="models zoo"
 	@trap 'exit 130' INT TERM; failed=0; set -x; \
 	for room in $(ROOMS); do \
-	  $(PYTEST) -m "heavy or slow" -o junit_family=xunit1 --junitxml=out/validation/heavy.$${room%_*}.xml tests/$$room \
+	  $(PYTEST) -m heavy -o junit_family=xunit1 --junitxml=out/validation/heavy.$${room%_*}.xml tests/$$room \
 	    || [ $$? -eq 5 ] || failed=1; \
 	done; \
 	exit $$failed
 
-validate: $(INSTALLED)  ## Judge what has no current verdict, run nearly all tests as plain Python and the heavy and slow ones, write the page of evidence
+validate: $(INSTALLED)  ## Judge what has no current verdict, run the fast tests as plain Python and the heavy ones, write the page of evidence
 	@trap 'exit 130' INT TERM; failed=0; set -x; \
 	$(BIN)/bnpzoo validate --all --minutes $(MINUTES) || failed=1; \
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not compiled and not heavy" || failed=1; \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not compiled and not slow and not heavy" || failed=1; \
 	$(MAKE) heavy || failed=1; \
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence || failed=1; \
 	exit $$failed

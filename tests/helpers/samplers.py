@@ -12,7 +12,7 @@ IS_PLAIN = bool(numba.config.DISABLE_JIT)
 """Whether kernels are plain Python."""
 
 HEAVY_COMPILED = [pytest.mark.heavy] * (not IS_PLAIN)
-"""Marks of tests that `make test` leaves out, and `make validate` runs both ways."""
+"""Marks of tests that `make test` leaves out, and `make validate` runs compiled."""
 
 AS_PLAIN_PYTHON = [pytest.mark.sampler, *HEAVY_COMPILED]
 """Marks of tests that `make plain` runs as plain Python, and `make validate` compiled as well."""
