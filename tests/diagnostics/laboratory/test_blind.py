@@ -317,7 +317,7 @@ def test_changes_of_a_branch_that_is_a_cousins_are_put_before_its_rungs():
 
 
 def test_changes_of_a_branch_that_is_of_other_topics_are_put_before_tests_with_these(request):
-    """``hyperparameter_quantities`` has one for vectors over topics, which topics of ``hdp`` alone have not."""
+    """``hyperparameter_quantities`` has one for vectors over topics, of which ``hdp`` by itself has none."""
     target = PackageModel("hdp")
     changed = next(
         site[0] for site in target.sites if site[0].definition == "TwoSidedModel.hyperparameter_quantities"
