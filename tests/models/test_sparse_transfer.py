@@ -109,10 +109,10 @@ def test_reach_of_the_buffet():
         assert ways @ np.exp(reach[1:]) == pytest.approx(first_rows(n_rows, epsilon).sum())
 
 
-@pytest.mark.parametrize(("a2", "rate"), [(0.5, 1.0), (0.02, 1.0), (1e6, 1e-4)])
-def test_opening_weights_are_those_of_the_marginal(a2, rate):
+@pytest.mark.parametrize(("a2", "unit"), [(0.5, 1.0), (0.02, 1.0), (1e6, 1e-4)])
+def test_opening_weights_are_those_of_the_marginal(a2, unit):
     """Wherever gamma has its mass."""
-    a1, rates = 2.0, rate * np.array([0.7, 1.4, 2.1])
+    a1, rates = 2.0, unit * np.array([0.7, 1.4, 2.1])
     weights = [Weight(rate, np.zeros(0, int), np.zeros(0, int)) for rate in rates]
     marginal = TopicMarginal.unbounded(weights, a1, a2, 0.6)
     for c, opening in enumerate(opening_weights(rates, a1, a2, 0.6)):
