@@ -17,6 +17,7 @@ def validate_blindly(
     name: str, topics: str, options: str, n: int, seed: int, jobs: int | None, out: Path, as_json: bool
 ) -> tuple[ExitCode, dict[str, Any]]:
     """Audit a model, or a sampler that is ``FILE:NAME``; return and, unless as JSON, print what was found."""
+    from ..diagnostics.laboratory.archive import AUDIT
     from ..diagnostics.laboratory.blind.audit import audit
     from ..diagnostics.laboratory.blind.right_program import RejectedError
     from ..diagnostics.laboratory.blind.targets import OwnSampler, PackageModel
@@ -25,14 +26,14 @@ def validate_blindly(
     own = ":" in name
     target = OwnSampler(name) if own else PackageModel(name, topics, options)
     try:
-        with resumable(out), one_bar("the right program first") as move:
+        with resumable(out), one_bar("mutants") as move:
             found = audit(target, n, seed, out / "blind", jobs, lambda what, *told: move(*told, what))
     except RejectedError as rejected:
         say(str(rejected), "red", err)
         raise typer.Exit(ExitCode.DISAGREEMENT) from None
     stem = _stem(name) if own else ".".join(filter(None, (name, topics)))
     if not own:
-        found.save(out / "blind" / f"{stem}.audit")
+        found.save(out / "blind" / f"{stem}{AUDIT}")
     page = out / f"{stem}.blind.html"
     write_blind_report(page, found)
     if not as_json:

@@ -22,6 +22,9 @@ FIGURE = "figure_"
 BOOKS = Path(__file__).with_name("verdicts")
 """The package's own records: a file a model, a line a verdict."""
 
+AUDIT = ".audit"
+"""Ends the names of files of blind audits, in the books and elsewhere."""
+
 
 @dataclass(frozen=True)
 class Record:

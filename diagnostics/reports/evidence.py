@@ -16,7 +16,7 @@ from typing import Any
 
 from ...zoo.files import replace_on_success
 from ...zoo.models import combinations
-from ..laboratory.archive import Archive, Books, Record, kill_matrix, strongest
+from ..laboratory.archive import AUDIT, Archive, Books, Record, kill_matrix, strongest
 from ..laboratory.blind.audit import Audit
 from ..laboratory.blind.targets import reasons_of_equivalents
 from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
@@ -24,9 +24,6 @@ from ..laboratory.noticed import noticed_by
 from ..laboratory.validate import STORE, applies
 from ..laboratory.verdict import FALSE_ALARM_RATE
 from .fits import rendered
-
-AUDIT = ".audit"
-"""Ends the names of files of blind audits."""
 
 HEAVY = "heavy.*.xml"
 """What pytest tells of the heavy tests, a room a file, in the folder of results."""

@@ -1,9 +1,9 @@
 """A blind audit: mutants drawn at random, put before tests and rungs from cheap to dear, until one notices.
 
 What a mutant is put before are trials, each in a process of its own with a copy of the program in which the
-change stands. The kernels run as plain Python, which starts at once and minds bounds. First the right program
-goes through the trials: so it is known that they pass, what they cost and in which order to take them. It
-meets those in reserve only once a mutant has passed all others.
+change stands. The kernels run as plain Python, which starts at once and minds bounds. The right program goes
+through a trial before the first mutant that gets there: so it is known that it passes, and how long a mutant
+may take. What trials took in earlier audits says in which order to take them; those in reserve come last.
 """
 
 import json
@@ -30,6 +30,9 @@ from .trial import NO_TESTS, PASSED, REJECTED, Trial
 
 ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert)")
 """How pytest tells of a test that failed, and did not crash."""
+
+UNKNOWN = 30.0
+"""Seconds that a trial is taken to need where no earlier audit came to it."""
 
 FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\",:\[\]]+/)+")
 """Folders of absolute paths, which say where an audit was made; what it leaves behind is read elsewhere."""
@@ -85,6 +88,8 @@ class Audit:
         Names of the trials that took too long with the right program, or cannot run.
     untried : list of Mutation
         Those that only such trials could have looked at, of which nothing is known.
+    costs : dict of str to float
+        Seconds of one core that the right program took in each trial that a mutant came to.
     """
 
     target: str
@@ -95,6 +100,7 @@ class Audit:
     outcomes: list[Outcome]
     left_out: list[str] = field(default_factory=list)
     untried: list[Mutation] = field(default_factory=list)
+    costs: dict[str, float] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
@@ -184,7 +190,7 @@ def audit(
     jobs : int, optional
         Trials at once; as many as there are cores unless given.
     progress : (what, done, total) -> None, optional
-        Called after each trial of the right program, and then after each mutant.
+        Called before each trial of the right program, and after each mutant, with the number of mutants.
 
     Raises
     ------
@@ -197,24 +203,21 @@ def audit(
     if not drawn:
         raise ValueError(f"{target.name}: there is nothing that could be changed")
     shelf, runner = Shelf(store, target.digest), Runner()
-    right = RightProgram(target, Shelf(store, target.whole), runner)
     report: Progress = progress or (lambda what, done, total: None)
-    needed = [trial for trial in target.trials() if any(trial.sees(mutation) for mutation in drawn)]
-    reserve = [trial for trial in needed if trial.in_reserve]
+    done = 0
+    right = RightProgram(
+        target,
+        Shelf(store, target.whole),
+        runner,
+        lambda name: report(f"the right program: {name}", done, len(drawn)),
+    )
+    trials = in_order(target)
+
+    def trials_of(mutation: Mutation) -> Iterator[Trial]:
+        yield from filter(None, map(right.costed, (trial for trial in trials if trial.sees(mutation))))
+
     with interrupted_by_any(), ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         try:
-            trials = _costed(right, [trial for trial in needed if not trial.in_reserve], pool, report)
-            if not trials and not reserve:
-                raise ValueError(
-                    f"{target.name}: expected verdicts on the right program within {LONGEST:.0f} s of one "
-                    f"core, found none; left out: {', '.join(sorted(right.left_out)) or 'nothing'}"
-                )
-
-            def trials_of(mutation: Mutation) -> Iterator[Trial]:
-                yield from (trial for trial in trials if trial.sees(mutation))
-                seeing = (trial for trial in reserve if trial.sees(mutation))
-                yield from filter(None, map(right.costed, seeing))
-
             waiting = [
                 pool.submit(_outcome, target, trials_of(mutation), mutation, shelf, runner)
                 for mutation in drawn
@@ -231,25 +234,25 @@ def audit(
     outcomes = [outcome for outcome in found if outcome.status != "untried"]
     untried = [outcome.mutation for outcome in found if outcome.status == "untried"]
     today, left_out = date.today().isoformat(), sorted(right.left_out)
-    return Audit(target.name, target.law, seed, len(target.sites), today, outcomes, left_out, untried)
+    if not outcomes:
+        raise ValueError(
+            f"{target.name}: expected verdicts on the right program within {LONGEST:.0f} s of one "
+            f"core, found none; left out: {', '.join(left_out) or 'nothing'}"
+        )
+    return Audit(
+        target.name, target.law, seed, len(target.sites), today, outcomes, left_out, untried, right.costs
+    )
+
+
+def in_order(target: Target) -> list[Trial]:
+    """Trials of a target from cheap to dear, as far as is known; those in reserve come last."""
+    costs = target.costs()
+    return sorted(target.trials(), key=lambda trial: (trial.in_reserve, costs.get(trial.name, UNKNOWN)))
 
 
 def _read_outcome(known: dict[str, Any]) -> Outcome:
     values: dict[str, Any] = known | {"mutation": Mutation(*known["mutation"])}
     return Outcome(**values)
-
-
-def _costed(
-    right: RightProgram, needed: Sequence[Trial], pool: ThreadPoolExecutor, report: Progress
-) -> list[Trial]:
-    """Put the right program before trials; return them from cheap to dear."""
-    found: list[Trial] = []
-    costed = zip(needed, pool.map(right.costed, needed), strict=True)
-    for done, (trial, known) in enumerate(costed, start=1):
-        report(f"the right program: {trial.name}", done, len(needed))
-        if known is not None:
-            found.append(known)
-    return sorted(found, key=lambda trial: trial.seconds)
 
 
 def _outcome(

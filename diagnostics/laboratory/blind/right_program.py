@@ -4,7 +4,7 @@ import math
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .running import STOPPED, Runner
@@ -31,18 +31,23 @@ class RightProgram:
     target : Target
     shelf : Shelf
     runner : Runner
+    tell : (name) -> None
+        Called with the name of a trial before it goes through it.
 
     Attributes
     ----------
     left_out : set of str
         Names of the trials that took too long, or cannot run, so far.
+    costs : dict of str to float
+        Seconds of one core that trials took so far, by name; of those that were stopped, until then.
     """
 
-    def __init__(self, target: Target, shelf: Shelf, runner: Runner):
-        self._target, self._shelf, self._runner = target, shelf, runner
+    def __init__(self, target: Target, shelf: Shelf, runner: Runner, tell: Callable[[str], None]):
+        self._target, self._shelf, self._runner, self._tell = target, shelf, runner, tell
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._found: dict[str, Trial | None] = {}
         self.left_out: set[str] = set()
+        self.costs: dict[str, float] = {}
 
     def costed(self, trial: Trial) -> Trial | None:
         """Return a trial with what it costs, and without the tests that are left out; None if all of it is.
@@ -68,10 +73,12 @@ class RightProgram:
         key = f"right {trial.key}"
         known = self._shelf.find(key)
         if known is None:
+            self._tell(trial.name)
             limit = DEAREST if trial.is_pytest else LONGEST
             whole = replace(trial, arguments=tuple(word for word in trial.arguments if word != "-x"))
             known = self._runner.run(self._target, whole, None, limit)
         code, said, seconds = known
+        self.costs[trial.name] = round(seconds, 1)
         failing = failed_tests(said)
         if code not in (PASSED, STOPPED) and not trial.is_pytest:
             error = RejectedError if code in (REJECTED, BROKEN) else ValueError

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ import numpy as np
 
 from ...._version import __version__
 from ....zoo.inference.stan_engines import engines
+from ..archive import AUDIT, BOOKS
 from ..closure import closure, digest
 from ..definitions import PACKAGE, Name, path_of
 from ..ladder import DESIGN, JUDGES, NOT_FOLLOWED, Case, climb, stan_tokens
@@ -85,6 +87,10 @@ class Target(ABC):
     def shared(self) -> list[str]:
         """Return the source of what several files of tests use."""
         return []
+
+    def costs(self) -> dict[str, float]:
+        """Return seconds of one core that trials took in earlier audits, by name, as far as is known."""
+        return {}
 
     @property
     def whole(self) -> str | None:
@@ -334,6 +340,14 @@ class PackageModel(Target):
         folder = PACKAGE / "tests"
         files = [folder / "conftest.py", *sorted((folder / "helpers").glob("*.py"))]
         return [path.read_text(encoding="utf-8") for path in files]
+
+    def costs(self) -> dict[str, float]:
+        """See `Target.costs`; what the books say of this model goes before what they say of others."""
+        own = ".".join(filter(None, (self.cases[0].model, self.cases[0].topics)))
+        known: dict[str, float] = {}
+        for path in sorted(BOOKS.glob(f"*{AUDIT}"), key=lambda path: (path.stem == own, path.stem)):
+            known |= json.loads(path.read_text(encoding="utf-8")).get("costs", {})
+        return known
 
     @property
     def whole(self) -> str:

@@ -1,6 +1,7 @@
 """Blind audits: what becomes of mutants, what is known of them later, and what is not."""
 
 import itertools
+import json
 import os
 import signal
 import sys
@@ -57,7 +58,7 @@ def test_an_audit_of_a_program_of_ones_own(own, tmp_path, monkeypatch):
     assert ("Halves.half", "killed") in fates
     assert {status for name, status in fates if name == "more"} == {"survived"}
     assert {name for name, _ in fates} == {"Halves.half", "more"}
-    assert seen[0] == ("the right program: verdicts", 1, 1)
+    assert seen[0] == ("the right program: verdicts", 0, 5)
     assert [told for _, *told in seen[1:]] == [[done, 5] for done in range(1, 6)]
     told = {f"{o.status}: {o.mutation.file}:{o.mutation.line}" for o in found.outcomes}
     assert {what for what, *_ in seen[1:]} == told
@@ -160,6 +161,36 @@ def test_what_is_in_reserve_waits_for_a_mutant_that_gets_there(own, monkeypatch,
     assert [tried.count((name, False)) for name in ("second", "dear")] == [thrice, 0]
     assert found.left_out == ([] if killed else ["dear"])
     assert {tuple(o.passed) for o in found.outcomes} == {() if killed else ("verdicts", "second")}
+
+
+def test_cheap_trials_first_and_the_right_program_only_where_a_mutant_gets(own, tmp_path, monkeypatch):
+    [verdicts] = own.trials()
+    dear, cheap, new, late = (
+        replace(verdicts, name=name, tests=name) for name in ("dear", "cheap", "new", "late")
+    )
+    monkeypatch.setattr(own, "trials", lambda: [dear, replace(late, in_reserve=True), new, cheap])
+    monkeypatch.setattr(own, "costs", lambda: {"dear": 200.0, "cheap": 5.0, "late": 1.0})
+    tried = []
+
+    def run(self, target, trial, mutation, limit):
+        tried.append(trial.name)
+        return (process.REJECTED if trial.name == "dear" and mutation else 0, [""], 7.04)
+
+    monkeypatch.setattr(Runner, "run", run)
+    found = audit(own, 1, 1, tmp_path / "store")
+    assert tried == [name for name in ("cheap", "new", "dear") for _ in ("right", "mutant")]
+    assert found.costs == {"cheap": 7.0, "new": 7.0, "dear": 7.0}
+    found.save(tmp_path / "own.audit")
+    assert Audit.read(tmp_path / "own.audit") == found
+
+
+def test_costs_of_this_model_go_before_those_of_others(tmp_path, monkeypatch):
+    for name, costs in {"hdp": {"a": 1.0}, "lda": {"a": 2.0, "b": 3.0}, "slda": {"a": 4.0}}.items():
+        (tmp_path / f"{name}.audit").write_text(json.dumps({"costs": costs}))
+    (tmp_path / "lda.pyp.audit").write_text("{}")
+    monkeypatch.setattr(targets, "BOOKS", tmp_path)
+    assert targets.PackageModel("hdp").costs() == {"a": 1.0, "b": 3.0}
+    assert targets.PackageModel("lda").costs() == {"a": 2.0, "b": 3.0}
 
 
 def test_an_audit_that_no_verdict_is_left_for(own, monkeypatch):
