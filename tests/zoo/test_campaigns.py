@@ -90,7 +90,7 @@ def compiled_once(tmp_path_factory):
 BACKENDS = {
     "kernel": {"tune": 300, "draws": 2000},
     "numpyro": {"tune": 100, "draws": 400},
-    "stan": {"tune": 2000, "draws": 8000},
+    "stan": {"tune": 500, "draws": 2000},
 }
 
 
