@@ -138,6 +138,14 @@ def test_draws_of_an_approximation_have_no_warm_up(fits, page, tmp_path):
     assert '<td class="n">200</td><td class="n">–</td>' in text
 
 
+def test_a_setting_that_is_empty_is_a_dash(fits, tmp_path, monkeypatch):
+    monkeypatch.setattr(MODELS["hdp"], "settings", lambda self: {"missing": "", "level": 0.0})
+    write_report(tmp_path / "r.html", {"one": fits["kernel (sparse)"]})
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<code>missing</code><span>–</span>" in text
+    assert "<code>level</code><span>0.0</span>" in text
+
+
 @pytest.mark.slow
 def test_one_fit_and_a_disagreement(fits, tmp_path):
     one = fits["kernel (sparse)"]
