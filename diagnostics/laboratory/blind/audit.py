@@ -9,7 +9,7 @@ may take. What trials took in earlier audits says in which order to take them; t
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -211,10 +211,11 @@ def audit(
         runner,
         lambda name: report(f"the right program: {name}", done, len(drawn)),
     )
-    trials = in_order(target)
+    trials, costs = target.trials(), target.costs()
 
     def trials_of(mutation: Mutation) -> Iterator[Trial]:
-        yield from filter(None, map(right.costed, (trial for trial in trials if trial.sees(mutation))))
+        seeing = (trial for trial in _in_order(trials, costs | right.costs) if trial.sees(mutation))
+        yield from filter(None, map(right.costed, seeing))
 
     with interrupted_by_any(), ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         try:
@@ -244,15 +245,14 @@ def audit(
     )
 
 
-def in_order(target: Target) -> list[Trial]:
-    """Trials of a target from cheap to dear, as far as is known; those in reserve come last."""
-    costs = target.costs()
-    return sorted(target.trials(), key=lambda trial: (trial.in_reserve, costs.get(trial.name, UNKNOWN)))
-
-
 def _read_outcome(known: dict[str, Any]) -> Outcome:
     values: dict[str, Any] = known | {"mutation": Mutation(*known["mutation"])}
     return Outcome(**values)
+
+
+def _in_order(trials: Sequence[Trial], costs: Mapping[str, float]) -> list[Trial]:
+    """Trials from cheap to dear, as far as is known; those in reserve come last."""
+    return sorted(trials, key=lambda trial: (trial.in_reserve, costs.get(trial.name, UNKNOWN)))
 
 
 def _outcome(
