@@ -15,8 +15,11 @@ from ..validate import cases_of
 from .changes import Mutation
 from .trial import Trial
 
-RUNGS = (("joint", "oracle"), ("sequential", "geweke"))
-"""What mutants of a model climb, at budget ``ci``, by process; calibration and references are too dear."""
+RUNGS = ("joint", "oracle", "sequential", "geweke")
+"""What mutants of a model climb, at budget ``ci``; calibration and references are too dear."""
+
+FIRST = RUNGS[:2]
+"""What mutants climb with other models, too, where these share what is changed."""
 
 SHARED = re.compile(r"(kernels|zoo/families)/(?!toolbox/)\w+/")
 """Where a family's files are, which models have in common."""
@@ -41,12 +44,11 @@ OF_REFERENCES = re.compile("stan|bridge|references")
 
 
 def rungs_of(cases: Sequence[Case]) -> list[Trial]:
-    """Rungs of all variants of a model."""
-    return [_rungs(" and ".join(own), [c for c in cases if c.rung in own], own) for own in RUNGS]
+    """Each rung of each variant of a model."""
+    return [_rungs(f"{case.rung} ({case.variant})", [case]) for case in cases if case.rung in RUNGS]
 
 
-def _rungs(name: str, cases: Sequence[Case], order: Sequence[str]) -> Trial:
-    cases = sorted(cases, key=lambda case: order.index(case.rung))
+def _rungs(name: str, cases: Sequence[Case]) -> Trial:
     told = [json.dumps(asdict(case)) for case in cases]
     return Trial(
         name,
@@ -59,10 +61,14 @@ def cousins_of(own: Case) -> list[Trial]:
     """First rungs of all other models, for changes of what a family shares: a branch may be theirs alone."""
     found = []
     for model in MODELS:
+        if model == own.model:
+            continue
         cases = cases_of(model)
-        first = [case for case in cases if case.rung in RUNGS[0] and case.variant == cases[0].variant]
-        if model != own.model and first:
-            of_cousin = _rungs(f"{' and '.join(RUNGS[0])} of {model}", first, RUNGS[0])
+        first = [
+            case for rung in FIRST for case in cases if (case.rung, case.variant) == (rung, cases[0].variant)
+        ]
+        if first:
+            of_cousin = _rungs(f"{' and '.join(FIRST)} of {model}", first)
             found.append(replace(of_cousin, sees=_in_a_family(of_cousin.sees), in_reserve=True))
     return found
 

@@ -304,6 +304,14 @@ def test_changes_of_a_family_are_put_before_the_tests_of_its_folder():
     assert not any(name.startswith("tests/zoo/families/hdp") for name in seen)
 
 
+def test_each_rung_of_each_variant_is_a_trial_by_itself():
+    target = PackageModel("hdp")
+    own = {(case.rung, case.variant) for case in target.cases if case.rung != "sbc"}
+    names = [trial.name for trial in target.trials()]
+    assert len(own) > 4
+    assert all(names.count(f"{rung} ({variant})") == 1 for rung, variant in own)
+
+
 def test_changes_of_a_branch_that_is_a_cousins_are_put_before_its_rungs():
     """``update_sticks`` has one for three levels, which ``hdp`` has not."""
     target = PackageModel("hdp")
