@@ -92,8 +92,8 @@ Cool = Annotated[
         min=1,
         metavar="SWEEPS",
         help="Burn in with eta held at 0.2 first, then at two thirds of that, and so on, for SWEEPS each, "
-        "such as 25: perhaps chains agree sooner where the number of topics is free. --tune and --within "
-        "begin after it.",
+        "such as 25: perhaps chains agree sooner where the number of topics is free. bnpzoo fit counts "
+        "--tune and --within from its end.",
         show_default=False,
     ),
 ]

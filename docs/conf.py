@@ -36,6 +36,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "force"  # a cached result would hide what a change of the package broke
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
+nb_output_stderr = "remove"  # warnings of libraries name folders
 nb_execution_in_temp = True  # tutorials write files
 
 autodoc_member_order = "bysource"
