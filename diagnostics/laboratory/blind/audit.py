@@ -1,17 +1,18 @@
 """A blind audit: mutants drawn at random, put before tests and rungs from cheap to dear, until one notices.
 
 What a mutant is put before are trials, each in a process of its own with a copy of the program in which the
-change stands. The kernels run as plain Python, which starts at once and minds bounds. The right program goes
-through a trial before the first mutant that gets there: so it is known that it passes, and how long a mutant
-may take. What trials took in earlier audits says in which order to take them; those in reserve come last.
+change stands. The kernels run as plain Python, which starts at once and minds bounds. Where a mutant does not
+pass, the right program goes through the trial too, unless it has: so it is known that it passes, but for
+tests that are left out then, and how long a mutant may take. What trials took before says in which order to
+take them; those in reserve come last.
 """
 
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,11 @@ from scipy.stats import beta
 from ....zoo.files import replace_on_success
 from ....zoo.inference import interrupted_by_any
 from .changes import Mutation, Site
-from .right_program import LONGEST, RightProgram
-from .running import STOPPED, Runner
+from .right_program import DEAREST, LONGEST, RightProgram
+from .running import STOPPED, Ended, Runner
 from .shelf import Shelf
 from .targets import Target
-from .trial import NO_TESTS, PASSED, REJECTED, Trial
+from .trial import NO_TESTS, PASSED, REJECTED, SLACK, Trial
 
 ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert)")
 """How pytest tells of a test that failed, and did not crash."""
@@ -202,7 +203,7 @@ def audit(
     drawn = draw(target.sites, n, seed)
     if not drawn:
         raise ValueError(f"{target.name}: there is nothing that could be changed")
-    shelf, runner = Shelf(store, target.digest), Runner()
+    runner = Runner()
     report: Progress = progress or (lambda what, done, total: None)
     done = 0
     right = RightProgram(
@@ -211,18 +212,10 @@ def audit(
         runner,
         lambda name: report(f"the right program: {name}", done, len(drawn)),
     )
-    trials, costs = target.trials(), target.costs()
-
-    def trials_of(mutation: Mutation) -> Iterator[Trial]:
-        seeing = (trial for trial in _in_order(trials, costs | right.costs) if trial.sees(mutation))
-        yield from filter(None, map(right.costed, seeing))
-
+    tries = _Tries(target, Shelf(store, target.digest), runner, right)
     with interrupted_by_any(), ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         try:
-            waiting = [
-                pool.submit(_outcome, target, trials_of(mutation), mutation, shelf, runner)
-                for mutation in drawn
-            ]
+            waiting = [pool.submit(tries.outcome_of, mutation) for mutation in drawn]
             for done, future in enumerate(as_completed(waiting), start=1):
                 outcome = future.result()
                 place = f"{outcome.mutation.file}:{outcome.mutation.line}"
@@ -245,39 +238,72 @@ def audit(
     )
 
 
+class _Tries:
+    """Puts mutants before trials, and asks the right program where one does not pass."""
+
+    def __init__(self, target: Target, shelf: Shelf, runner: Runner, right: RightProgram):
+        self._target, self._shelf, self._runner, self._right = target, shelf, runner, right
+        self._trials, self._costs = target.trials(), target.costs()
+
+    def outcome_of(self, mutation: Mutation) -> Outcome:
+        reason = self._target.equivalent.get(mutation.key)
+        if reason is not None:
+            return Outcome(mutation, "equivalent", "", reason, [], 0.0)
+        status, killer, how, passed, total = "untried", "", "", [], 0.0
+        for trial in self._seeing(mutation):
+            ended = self._ended(mutation, trial)
+            if ended is None:
+                continue
+            code, said, seconds = ended
+            total += seconds
+            if code not in (PASSED, NO_TESTS):
+                told = (line for line in said if line.startswith(("FAILED", "ERROR")))
+                how = next(told, (said or [""])[-1])
+                is_judged = bool(ASSERTION.search(how)) if trial.is_pytest else code in (REJECTED, STOPPED)
+                rung, is_verdict, _ = how.partition(" · ")
+                status, killer = ("killed" if is_judged else "crashed"), (rung if is_verdict else trial.name)
+                break
+            if code == PASSED:
+                status = "survived"
+                passed.append(trial.name)
+        return Outcome(mutation, status, killer, without_folders(how), passed, round(total, 1))
+
+    def _seeing(self, mutation: Mutation) -> list[Trial]:
+        """Trials of a mutant from cheap to dear, as far as is known; those in reserve come last."""
+        costs = self._costs | self._right.costs
+        seeing = (trial for trial in self._trials if trial.sees(mutation))
+        return sorted(seeing, key=lambda trial: (trial.in_reserve, costs.get(trial.name, UNKNOWN)))
+
+    def _ended(self, mutation: Mutation, trial: Trial) -> Ended | None:
+        """How a trial of a mutant ends; None if it says nothing, as the right program ends so too."""
+        is_known = self._target.whole is None or self._right.has_tried(trial)
+        asked = self._right.costed(trial) if is_known else self._as_expected(trial)
+        if asked is None:
+            return None
+        key = f"{mutation!r} {asked.key}"
+        known = self._shelf.find(key)
+        if known is not None:
+            return Ended(*known)
+        ended = self._runner.run(self._target, asked, mutation, asked.limit)
+        if ended.code == PASSED:
+            self._right.costs.setdefault(trial.name, round(ended.seconds, 1))
+        elif not is_known:
+            right = self._right.costed(trial)
+            was_cut_short = right is not None and ended.code == STOPPED and right.limit > asked.limit
+            if right is None or right.arguments != asked.arguments or was_cut_short:
+                return self._ended(mutation, trial)
+        self._shelf.put(key, ended)
+        return ended
+
+    def _as_expected(self, trial: Trial) -> Trial:
+        """Return a trial with what it cost in earlier audits, or the most that it may."""
+        most = (DEAREST if trial.is_pytest else LONGEST) / SLACK
+        return replace(trial, seconds=self._costs.get(trial.name, most))
+
+
 def _read_outcome(known: dict[str, Any]) -> Outcome:
     values: dict[str, Any] = known | {"mutation": Mutation(*known["mutation"])}
     return Outcome(**values)
-
-
-def _in_order(trials: Sequence[Trial], costs: Mapping[str, float]) -> list[Trial]:
-    """Trials from cheap to dear, as far as is known; those in reserve come last."""
-    return sorted(trials, key=lambda trial: (trial.in_reserve, costs.get(trial.name, UNKNOWN)))
-
-
-def _outcome(
-    target: Target, trials: Iterable[Trial], mutation: Mutation, shelf: Shelf, runner: Runner
-) -> Outcome:
-    reason = target.equivalent.get(mutation.key)
-    if reason is not None:
-        return Outcome(mutation, "equivalent", "", reason, [], 0.0)
-    status, killer, how, passed, seconds = "untried", "", "", [], 0.0
-    for trial in trials:
-        key = f"{mutation!r} {trial.key}"
-        ended = shelf.find(key) or runner.run(target, trial, mutation, trial.limit)
-        shelf.put(key, ended)
-        code, said, spent = ended
-        seconds += spent
-        if code not in (PASSED, NO_TESTS):
-            how = next((line for line in said if line.startswith(("FAILED", "ERROR"))), (said or [""])[-1])
-            is_judged = bool(ASSERTION.search(how)) if trial.is_pytest else code in (REJECTED, STOPPED)
-            rung, is_verdict, _ = how.partition(" · ")
-            status, killer = ("killed" if is_judged else "crashed"), (rung if is_verdict else trial.name)
-            break
-        if code == PASSED:
-            status = "survived"
-            passed.append(trial.name)
-    return Outcome(mutation, status, killer, without_folders(how), passed, round(seconds, 1))
 
 
 def without_folders(line: str) -> str:

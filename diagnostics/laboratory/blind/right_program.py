@@ -49,6 +49,10 @@ class RightProgram:
         self.left_out: set[str] = set()
         self.costs: dict[str, float] = {}
 
+    def has_tried(self, trial: Trial) -> bool:
+        """Whether `costed` knows of a trial without going through it."""
+        return trial.key in self._found or self._shelf.find(_named(trial)) is not None
+
     def costed(self, trial: Trial) -> Trial | None:
         """Return a trial with what it costs, and without the tests that are left out; None if all of it is.
 
@@ -70,7 +74,7 @@ class RightProgram:
 
     def _tried(self, trial: Trial) -> Trial | None:
         """Return the same, with an infinite cost where it takes too long or cannot run."""
-        key = f"right {trial.key}"
+        key = _named(trial)
         known = self._shelf.find(key)
         if known is None:
             self._tell(trial.name)
@@ -98,6 +102,10 @@ class RightProgram:
             arguments=trial.arguments + deselected,
             tests=trial.tests + imported,
         )
+
+
+def _named(trial: Trial) -> str:
+    return f"right {trial.key}"
 
 
 def failed_tests(said: Sequence[str]) -> list[str]:
