@@ -35,6 +35,12 @@ OF_EVERY_MODEL = (
 )
 """Files whose tests are named after the models that they are about."""
 
+OF_ALL_MODELS = tuple(file for file in OF_EVERY_MODEL if not file.endswith("test_chains.py"))
+"""Those of them that can be had for all models at once; chains take too long."""
+
+COMMON = re.compile(r"zoo/(families/\w+\.py|toolbox/)|kernels/toolbox/")
+"""Where what families have in common is."""
+
 STAN = "tests/zoo/test_stan.py"
 TWINS = tuple(f"twins and not full and {engine.name}" for engine in engines()[:1])
 """Tests of the Stan programs, most of them heavy, and those of them that a mutant is put before."""
@@ -80,7 +86,8 @@ def _in_a_family(sees: Callable[[Mutation], bool]) -> Callable[[Mutation], bool]
 def tests_of(own: Case) -> list[Trial]:
     """Return tests of a model and of its references, and what `_names` finds for a change.
 
-    Tests of the model with topics of another kind are in reserve: a branch may be theirs alone.
+    Tests of the model with topics of another kind are in reserve, and those of all models: a branch may be
+    theirs alone.
     """
     folder, topics = PACKAGE / "tests", own.topics
     others = [f"not {name}" for name in MODELS if own.model in name and name != own.model]
@@ -96,6 +103,9 @@ def tests_of(own: Case) -> list[Trial]:
             for side in sides:
                 of_side = _pytest(file, " and ".join([own.model, side, *others]), _is_python)
                 found.append(replace(of_side, name=f"{file} with {side} topics", in_reserve=True))
+            if file in OF_ALL_MODELS:
+                of_all = _pytest(file, "", _is_common)
+                found.append(replace(of_all, name=f"{file} of all models", in_reserve=True))
         elif OF_REFERENCES.search(path.name):
             own_tests = [(f"{chosen} and {one}", "-m", "") for one in TWINS] if file == STAN else [(chosen,)]
             found += [_pytest(file, one, _is_of_references, *more) for one, *more in own_tests]
@@ -144,6 +154,10 @@ def _is_of(mutation: Mutation, case: Case) -> bool:
     owner = mutation.definition.rpartition(".")[0]
     names = {Name(_module(mutation), name) for name in (mutation.definition, owner)}
     return bool(names & case.definitions)
+
+
+def _is_common(mutation: Mutation) -> bool:
+    return bool(COMMON.match(mutation.file))
 
 
 def _is_python(mutation: Mutation) -> bool:

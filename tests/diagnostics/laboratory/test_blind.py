@@ -316,12 +316,25 @@ def test_changes_of_a_branch_that_is_a_cousins_are_put_before_its_rungs():
     """``update_sticks`` has one for three levels, which ``hdp`` has not."""
     target = PackageModel("hdp")
     changes = {site[0].definition: site[0] for site in target.sites}
-    cousins = [trial for trial in target.trials() if " of " in trial.name]
+    cousins = [trial for trial in target.trials() if trial.name.startswith("joint and oracle of ")]
     assert "joint and oracle of mt_hdp" in {
         trial.name for trial in cousins if trial.sees(changes["update_sticks"])
     }
     assert "joint and oracle of hdp" not in {trial.name for trial in cousins}
     assert not any(trial.sees(changes["crt_by_jumps"]) for trial in cousins), "all models have it"
+
+
+def test_changes_of_a_branch_that_no_family_has_alone_are_put_before_tests_of_all_models():
+    """``CollapsedTopicModel.quantities`` has one for topics that open, of which ``tpyp`` has none."""
+    target = PackageModel("tpyp")
+    changes = {site[0].definition: site[0] for site in target.sites}
+    of_all = [trial for trial in target.trials() if trial.name.endswith(" of all models")]
+    assert {trial.arguments[-1] for trial in of_all} == set(trials_of_models.OF_ALL_MODELS)
+    for trial in of_all:
+        assert trial.in_reserve
+        assert trial.sees(changes["CollapsedTopicModel.quantities"])
+        assert trial.sees(changes["slice_sample"])
+        assert not trial.sees(changes["PitmanYor.redraw_words"])
 
 
 def test_changes_of_a_branch_that_is_of_other_topics_are_put_before_tests_with_these(request):
