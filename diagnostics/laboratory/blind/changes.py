@@ -5,8 +5,9 @@ dropped. What cannot change a law is left as it is: messages, hints of types, ch
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from ..definitions import name_of
@@ -31,6 +32,8 @@ class Mutation(NamedTuple):
         What is replaced, and by what.
     start, end : int
         Where it stands in the file, in bytes.
+    place : int
+        Which it is of the changes of its line that read alike, from 1 on.
     """
 
     file: str
@@ -42,11 +45,13 @@ class Mutation(NamedTuple):
     after: str
     start: int
     end: int
+    place: int = 1
 
     @property
     def key(self) -> str:
         """How it is known in the file of equivalent mutants, though lines may move."""
-        return f"{self.file}: {self.definition}: {self.text}: {self.before} -> {self.after}"
+        place = f" (place {self.place})" if self.place > 1 else ""
+        return f"{self.file}: {self.definition}: {self.text}: {self.before} -> {self.after}{place}"
 
     def apply(self, source: bytes) -> bytes:
         """Return the source of the file with the change in it."""
@@ -104,7 +109,17 @@ def python_sites(file: str, source: bytes, wanted: Callable[[str], bool] = lambd
             ]
             if made:
                 sites.append(made)
-    return sites
+    return with_places(sites)
+
+
+def with_places(sites: Sequence[Site]) -> list[Site]:
+    """Return the same, with a number for what reads alike; see `Mutation.place`."""
+    starts: defaultdict[tuple[int, str], set[int]] = defaultdict(set)
+    for mutation in chain.from_iterable(sites):
+        starts[mutation.line, mutation.key].add(mutation.start)
+    return [
+        [m._replace(place=1 + sorted(starts[m.line, m.key]).index(m.start)) for m in site] for site in sites
+    ]
 
 
 def _definitions(module: ast.Module, wanted: Callable[[str], bool]) -> Iterator[tuple[str, ast.stmt]]:

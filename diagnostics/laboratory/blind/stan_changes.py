@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from .changes import Mutation, Site
+from .changes import Mutation, Site, with_places
 
 TOKEN = re.compile(
     r'"[^"]*"|\d+\.\d+|\d+|[A-Za-z_]\w*|\+=|<=|>=|==|!=|&&|\|\||\.\*|\./|[-+*/<>;{}()\[\],=~|:^!?\'%]'
@@ -109,7 +109,7 @@ def stan_sites(file: str, source: bytes, wanted: Callable[[str], bool] = lambda 
             add(token.start(), code.index(";", token.start()) + 1, "statement dropped", [";"])
         elif _is_stan_name(tokens, i) and word in known and len(known) > 1:
             add(*token.span(), "name", [name for name in known if name != word])
-    return [site for site in sites if site]
+    return with_places([site for site in sites if site])
 
 
 def _is_stan_name(tokens: Sequence[re.Match[str]], i: int) -> bool:

@@ -50,6 +50,16 @@ def test_the_check_of_zip_is_left_alone():
     assert not any(before == "True" for _, _, before, _ in changed(sites))
 
 
+def test_what_reads_alike_in_a_line_has_a_place():
+    of_python = python_sites("a.py", b"def f(x, y):\n    return x - y - x\n")
+    of_stan = stan_sites("a.stan", b"model {\n  target += x - y - x;\n}")
+    for sites, last in ((of_python, ": x -> y (place 2)"), (of_stan, ": - -> + (place 2)")):
+        keys = [mutation.key for site in sites for mutation in site]
+        assert len(set(keys)) == len(keys)
+        assert any(key.endswith(last) for key in keys)
+        assert any(key.endswith(last.removesuffix(" (place 2)")) for key in keys)
+
+
 def test_methods_that_never_run_are_left_alone():
     found = PackageModel("lda").definitions
     assert Name("zoo.families.topics", "Dirichlet.measured_words") in found
