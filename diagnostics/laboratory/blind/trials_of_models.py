@@ -104,7 +104,7 @@ def tests_of(own: Case) -> list[Trial]:
                 of_side = _pytest(file, " and ".join([own.model, side, *others]), _is_python)
                 found.append(replace(of_side, name=f"{file} with {side} topics", in_reserve=True))
             if file in OF_ALL_MODELS:
-                of_all = _pytest(file, "", _is_common)
+                of_all = _pytest(file, "", _is_common, "-m", "not heavy and not compiled")
                 found.append(replace(of_all, name=f"{file} of all models", in_reserve=True))
         elif OF_REFERENCES.search(path.name):
             own_tests = [(f"{chosen} and {one}", "-m", "") for one in TWINS] if file == STAN else [(chosen,)]
