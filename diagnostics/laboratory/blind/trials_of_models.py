@@ -38,8 +38,8 @@ OF_EVERY_MODEL = (
 OF_ALL_MODELS = tuple(file for file in OF_EVERY_MODEL if not file.endswith("test_chains.py"))
 """Those of them that can be had for all models at once; chains take too long."""
 
-COMMON = re.compile(r"zoo/(families/\w+\.py|toolbox/)|kernels/toolbox/")
-"""Where what families have in common is."""
+COMMON = re.compile(r"(zoo/(families|toolbox)|kernels)/")
+"""Where what models have in common is."""
 
 STAN = "tests/zoo/test_stan.py"
 TWINS = tuple(f"twins and not full and {engine.name}" for engine in engines()[:1])
@@ -64,15 +64,17 @@ def _rungs(name: str, cases: Sequence[Case]) -> Trial:
 
 
 def cousins_of(own: Case) -> list[Trial]:
-    """First rungs of all other models, for changes of what a family shares: a branch may be theirs alone."""
+    """First rungs of all other models, for changes of what a family shares: a branch may be theirs alone.
+
+    To a model with topics of another kind it is another by itself.
+    """
     found = []
     for model in MODELS:
-        if model == own.model:
+        if model == own.model and not own.topics:
             continue
         cases = cases_of(model)
-        first = [
-            case for rung in FIRST for case in cases if (case.rung, case.variant) == (rung, cases[0].variant)
-        ]
+        variants = {case.variant for case in cases if model == own.model} or {cases[0].variant}
+        first = [case for rung in FIRST for case in cases if case.rung == rung and case.variant in variants]
         if first:
             of_cousin = _rungs(f"{' and '.join(FIRST)} of {model}", first)
             found.append(replace(of_cousin, sees=_in_a_family(of_cousin.sees), in_reserve=True))

@@ -1,14 +1,9 @@
 """Blind mutants: what can be changed, how it is drawn, and what becomes of it."""
 
 import ast
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from bnpzoo.diagnostics.laboratory.archive import Books
-from bnpzoo.diagnostics.laboratory.blind import trials_of_models
 from bnpzoo.diagnostics.laboratory.blind.audit import Audit, draw, without_folders
 from bnpzoo.diagnostics.laboratory.blind.changes import python_sites
 from bnpzoo.diagnostics.laboratory.blind.right_program import failed_tests
@@ -270,101 +265,6 @@ def test_what_of_a_model_can_be_changed():
     of_every_model = {f"tests/models/test_{name}.py" for name in ("models", "chains", "quantities")}
     assert of_every_model <= seen["documents"]
     assert not any(name.startswith("tests/golden") for name in seen["crt_by_jumps"])
-
-
-def test_blocks_of_references_are_put_before_tests_of_no_model():
-    target = PackageModel("hdp")
-    sticks = next(site[0] for site in target.sites if site[0].definition == "StickWeights.sample")
-    of_no_model = [trial for trial in target.trials() if "not hdp" in " ".join(trial.arguments)]
-    assert any(trial.sees(sticks) for trial in of_no_model)
-
-
-@pytest.mark.skipif(not engines(), reason="needs CmdStan or PyStan")
-@pytest.mark.slow
-def test_changes_of_a_stan_program_are_put_before_its_twin(request):
-    """Which is a heavy test for most models."""
-    [trial] = [one for one in PackageModel("shdp").trials() if "twins" in " ".join(one.arguments)]
-    asked = [sys.executable, *trial.arguments, "--collect-only"]
-    environment = os.environ | {"PYTEST_ADDOPTS": ""}  # -v there would take back their -q
-    found = subprocess.run(
-        asked, cwd=request.config.rootpath, env=environment, capture_output=True, text=True, check=True
-    )
-    assert {name.partition("[")[2] for name in found.stdout.splitlines() if "::" in name} == {
-        f"{engines()[0].name}-shdp{form}]" for form in ("-fixed", "-prior", "")
-    }
-
-
-def test_changes_of_a_model_are_put_before_tests_that_name_it_by_its_id():
-    target = PackageModel("sparse_transfer")
-    own = next(site[0] for site in target.sites if site[0].file == "zoo/models/sparse_transfer.py")
-    assert any(t.name.endswith("buffet/test_generator.py") and t.sees(own) for t in target.trials())
-
-
-def test_which_model_a_file_of_tests_is_about():
-    names = ("sparse_transfer", "sparse_transfer_joint", "sbp", "mt_hdp", "chains", "was")
-    found = [trials_of_models._is_about(Path(f"test_{name}.py")) for name in names]
-    assert found == ["sparse_transfer", "sparse_transfer", "sbp", "mt_hdp", "", "was"]
-
-
-def test_changes_of_a_family_are_put_before_the_tests_of_its_folder():
-    target = PackageModel("hdsp")
-    answers = next(site[0] for site in target.sites if site[0].file == "zoo/families/scaling/missing.py")
-    seen = {trial.name for trial in target.trials() if trial.sees(answers)}
-    assert "tests/zoo/families/scaling/test_missing.py" in seen
-    assert not any(name.startswith("tests/zoo/families/hdp") for name in seen)
-
-
-def test_each_rung_of_each_variant_is_a_trial_by_itself():
-    target = PackageModel("hdp")
-    own = {(case.rung, case.variant) for case in target.cases if case.rung != "sbc"}
-    names = [trial.name for trial in target.trials()]
-    assert len(own) > 4
-    assert all(names.count(f"{rung} ({variant})") == 1 for rung, variant in own)
-
-
-def test_changes_of_a_branch_that_is_a_cousins_are_put_before_its_rungs():
-    """``update_sticks`` has one for three levels, which ``hdp`` has not."""
-    target = PackageModel("hdp")
-    changes = {site[0].definition: site[0] for site in target.sites}
-    cousins = [trial for trial in target.trials() if trial.name.startswith("joint and oracle of ")]
-    assert "joint and oracle of mt_hdp" in {
-        trial.name for trial in cousins if trial.sees(changes["update_sticks"])
-    }
-    assert "joint and oracle of hdp" not in {trial.name for trial in cousins}
-    assert not any(trial.sees(changes["crt_by_jumps"]) for trial in cousins), "all models have it"
-
-
-def test_changes_of_a_branch_that_no_family_has_alone_are_put_before_tests_of_all_models():
-    """``CollapsedTopicModel.quantities`` has one for topics that open, of which ``tpyp`` has none."""
-    target = PackageModel("tpyp")
-    changes = {site[0].definition: site[0] for site in target.sites}
-    of_all = [trial for trial in target.trials() if trial.name.endswith(" of all models")]
-    assert {trial.arguments[-1] for trial in of_all} == set(trials_of_models.OF_ALL_MODELS)
-    for trial in of_all:
-        assert trial.in_reserve
-        assert trial.sees(changes["CollapsedTopicModel.quantities"])
-        assert trial.sees(changes["slice_sample"])
-        assert not trial.sees(changes["PitmanYor.redraw_words"])
-
-
-def test_changes_of_a_branch_that_is_of_other_topics_are_put_before_tests_with_these(request):
-    """``hyperparameter_quantities`` has one for vectors over topics, of which ``hdp`` by itself has none."""
-    target = PackageModel("hdp")
-    changed = next(
-        site[0] for site in target.sites if site[0].definition == "TwoSidedModel.hyperparameter_quantities"
-    )
-    file = "tests/models/test_models.py"
-    [trial] = [one for one in target.trials() if one.name == f"{file} with pitman-yor topics"]
-    assert trial.in_reserve
-    assert trial.sees(changed)
-    asked = [sys.executable, *trial.arguments, "--collect-only"]
-    environment = os.environ | {"PYTEST_ADDOPTS": ""}  # -v there would take back their -q
-    found = subprocess.run(
-        asked, cwd=request.config.rootpath, env=environment, capture_output=True, text=True, check=True
-    )
-    ids = {name.partition("[")[2] for name in found.stdout.splitlines() if "::" in name}
-    assert all(name.startswith("hdp with pitman-yor topics") for name in ids), ids
-    assert ids
 
 
 def test_names_of_failed_tests_may_have_spaces():
