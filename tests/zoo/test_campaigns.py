@@ -149,6 +149,7 @@ def test_stop_at_a_random_moment(backend, number):
     n = part["posterior"].sizes["draw"]
     if backend != "stan":  # which reports more than it has written
         assert n >= min(reported.values(), default=0) - tune
+    left_out = part.attrs.get("left_out", "").split(",")  # a chain that had no draw yet
+    chains = [c for c in range(2) if str(c) not in left_out]
     for name, values in part["posterior"].data_vars.items():
-        chains = values.sizes["chain"]
-        np.testing.assert_array_equal(values.values, whole["posterior"][name].values[:chains, :n])
+        np.testing.assert_array_equal(values.values, whole["posterior"][name].values[chains, :n])
