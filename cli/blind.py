@@ -31,7 +31,7 @@ def validate_blindly(
     except RejectedError as rejected:
         say(str(rejected), "red", err)
         raise typer.Exit(ExitCode.DISAGREEMENT) from None
-    stem = _stem(name) if own else ".".join(filter(None, (name, topics)))
+    stem = target.stem if isinstance(target, PackageModel) else _stem(name)
     if not own:
         found.save(out / "blind" / f"{stem}{AUDIT}")
     page = out / f"{stem}.blind.html"

@@ -90,7 +90,7 @@ class Audit:
     untried : list of Mutation
         Those that only such trials could have looked at, of which nothing is known.
     costs : dict of str to float
-        Seconds of one core that the right program took in each trial that a mutant came to.
+        Seconds of one core of each trial, with the right program or a mutant that passed, by name.
     """
 
     target: str

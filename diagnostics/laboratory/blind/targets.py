@@ -258,6 +258,11 @@ class PackageModel(Target):
         self.name = self.cases[0].name_of_model
         self.equivalent = reasons_of_equivalents()
 
+    @property
+    def stem(self) -> str:
+        """Begin the names of files on it."""
+        return ".".join(filter(None, (self.cases[0].model, self.cases[0].topics)))
+
     @cached_property
     def definitions(self) -> frozenset[Name]:
         """All that any verdict on the model depends on, but what never runs for it."""
@@ -343,9 +348,8 @@ class PackageModel(Target):
 
     def costs(self) -> dict[str, float]:
         """See `Target.costs`; what the books say of this model goes before what they say of others."""
-        own = ".".join(filter(None, (self.cases[0].model, self.cases[0].topics)))
         known: dict[str, float] = {}
-        for path in sorted(BOOKS.glob(f"*{AUDIT}"), key=lambda path: (path.stem == own, path.stem)):
+        for path in sorted(BOOKS.glob(f"*{AUDIT}"), key=lambda path: (path.stem == self.stem, path.stem)):
             known |= json.loads(path.read_text(encoding="utf-8")).get("costs", {})
         return known
 
