@@ -66,19 +66,30 @@ def _rungs(name: str, cases: Sequence[Case]) -> Trial:
 def cousins_of(own: Case) -> list[Trial]:
     """First rungs of all other models, for changes of what a family shares: a branch may be theirs alone.
 
-    To a model with topics of another kind it is another by itself.
+    With topics other than the plain ones: also of those with the same, and of the model itself without them.
     """
     found = []
-    for model in MODELS:
-        if model == own.model and not own.topics:
+    for model, topics in combinations():
+        if topics not in {"", own.topics} or (model, topics) == (own.model, own.topics):
             continue
-        cases = cases_of(model)
-        variants = {case.variant for case in cases if model == own.model} or {cases[0].variant}
+        cases = cases_of(model, topics=topics)
+        variants = _to_try(cases, own)
         first = [case for rung in FIRST for case in cases if case.rung == rung and case.variant in variants]
         if first:
-            of_cousin = _rungs(f"{' and '.join(FIRST)} of {model}", first)
+            of_cousin = _rungs(f"{' and '.join(FIRST)} of {first[0].name_of_model}", first)
             found.append(replace(of_cousin, sees=_in_a_family(of_cousin.sees), in_reserve=True))
     return found
+
+
+def _to_try(cases: Sequence[Case], own: Case) -> set[str]:
+    """Which samplers of a cousin are tried: the first, and with the same topics those that the model lacks.
+
+    Of the model itself, without its topics, all.
+    """
+    first, every = {cases[0].variant}, {case.variant for case in cases}
+    if cases[0].model == own.model:
+        return every
+    return first | (every - set(own.model_as_told().kernels)) if cases[0].topics else first
 
 
 def _in_a_family(sees: Callable[[Mutation], bool]) -> Callable[[Mutation], bool]:

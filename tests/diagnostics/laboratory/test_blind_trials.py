@@ -95,6 +95,18 @@ def test_a_model_is_another_to_itself_with_other_topics():
     assert '"parallel"' not in " ".join(trials["joint and oracle of pfa"].arguments)
 
 
+def test_cousins_have_the_same_topics_and_samplers_that_the_model_lacks():
+    """``lda`` under a belief network lacks the sampler of which the last ``_draw_topics`` is."""
+    target = PackageModel("lda", "belief-network")
+    drawn = next(site[0] for site in target.sites if site[0].definition == "_draw_topics")
+    trials = {trial.name: trial for trial in target.trials()}
+    cousin = trials["joint and oracle of pfa × belief-network"]
+    assert cousin.in_reserve
+    assert cousin.sees(drawn)
+    assert '"parallel"' in " ".join(cousin.arguments)
+    assert not any("pitman-yor" in name for name in trials if name.startswith("joint and oracle of "))
+
+
 def test_changes_of_a_branch_that_is_of_other_topics_are_put_before_tests_with_these(request):
     """``hyperparameter_quantities`` has one for vectors over topics, of which ``hdp`` by itself has none."""
     target = PackageModel("hdp")
