@@ -34,7 +34,7 @@ def positive(value: float) -> float:
     return value
 
 
-SizeOption = Annotated[Size, typer.Option(help="small: minutes; paper: the paper's sizes, hours.")]
+SizeOption = Annotated[Size, typer.Option(help="small: minutes; paper: the paper's sizes, hours or days.")]
 Replicates = Annotated[int, typer.Option(min=1, max=10_000, help="Data sets for each setting.")]
 Eta = Annotated[
     float,
