@@ -34,7 +34,7 @@ lint: $(INSTALLED)  ## Check style, format and types
 
 floors: $(INSTALLED)  ## Run some tests at the oldest versions of dependencies that pyproject.toml allows (needs a network)
 	$(BIN)/python -m venv --clear out/floors
-	out/floors/bin/pip install '.[zarr]' $$($(BIN)/python tools/floors.py) 'pytest>=9,<10' 'hypothesis>=6.130,<7'
+	out/floors/bin/pip install '.[dask,zarr]' $$($(BIN)/python tools/floors.py dask zarr) 'pytest>=9,<10' 'hypothesis>=6.130,<7'
 	JAX_PLATFORMS=cpu out/floors/bin/python -m pytest -o filterwarnings= tests/cli tests/zoo/test_sampling.py \
 	  tests/zoo/test_references.py tests/diagnostics/reports tests/diagnostics/laboratory/test_sbc.py
 
