@@ -122,6 +122,7 @@ CHOSEN = (
 COMPILERS = (
     Name("kernels.toolbox.compilers", "PartCompiler"),
     Name("kernels.toolbox.compilers", "WholeCompiler"),
+    Name("kernels", "<0>"),  # the statement that finds a place for what is compiled
 )
 """How numba is driven, which no verdict depends on, as on numba itself: golden draws, to the last bit, do."""
 
