@@ -29,6 +29,9 @@ type Progress = Callable[[Case, int, int], None]
 LONG_REFERENCES = ("hpyp",)
 """Models on whose references NUTS needs the budget ``long``: at ``full`` chains of hpyp have not met."""
 
+FORMS = (("was", "", '{"forward": true}'),)
+"""Options with which a model is another one, and is judged as well: its name, its topics and the options."""
+
 STORE = Path("out/validation")
 """Default folder of results."""
 
@@ -176,15 +179,27 @@ def until_killed(
                 break
 
 
+def forms() -> list[tuple[str, str, str]]:
+    """Models that a full round judges: name, topics and options of each, `FORMS` at the end."""
+    return [*((model, topics, "") for model, topics in combinations()), *FORMS]
+
+
+def _of_reference(model: str) -> str:
+    return "long" if model in LONG_REFERENCES else "full"
+
+
 def round_of(budget: str) -> list[Case]:
     """All cases of a full round, from cheap to dear: right samplers, all mutants, and the references."""
-    pairs = combinations()
-    right = [case for model, topics in pairs for case in cases_of(model, budget=budget, topics=topics)]
-    wrong = [case for model, topics in pairs for case in mutant_cases(model, topics=topics)]
+    right = [
+        case
+        for model, topics, options in forms()
+        for case in cases_of(model, budget=budget, topics=topics, options=options)
+    ]
+    wrong = [case for model, topics in combinations() for case in mutant_cases(model, topics=topics)]
     dear = [
         case
-        for model, topics in pairs
-        for case in cases_of(model, budget="long" if model in LONG_REFERENCES else "full", topics=topics)
+        for model, topics, options in forms()
+        for case in cases_of(model, budget=_of_reference(model), topics=topics, options=options)
         if case.rung == "reference"
     ]
     order = {rung: position for position, rung in enumerate(RUNGS)}

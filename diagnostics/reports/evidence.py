@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from ...zoo.files import replace_on_success
-from ...zoo.models import combinations
 from ..laboratory.archive import AUDIT, Archive, Books, Record, kill_matrix, strongest
 from ..laboratory.blind.audit import Audit
 from ..laboratory.blind.targets import reasons_of_equivalents
 from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
 from ..laboratory.noticed import noticed_by
-from ..laboratory.validate import STORE, applies
+from ..laboratory.validate import STORE, applies, forms
 from ..laboratory.verdict import FALSE_ALARM_RATE
 from .fits import rendered
 
@@ -127,7 +126,8 @@ def _rows(records: Sequence[Record], matrix: Sequence[Mapping[str, Any]]) -> lis
     current = strongest(records)
     old = {(r.case.name_of_model, r.case.variant, r.case.rung): r for r in records if not r.case.mutant}
     rows = []
-    for form in (Case(model, "", "", topics=topics) for model, topics in combinations()):
+    for name_of_model, topics, options in forms():
+        form = Case(name_of_model, "", "", topics=topics, options=options)
         model = form.model_as_told()
         for variant, kernel in model.kernels.items():
             name = form.name_of_model

@@ -43,13 +43,6 @@ def test_it_climbs(judged, name, rung):
     assert verdict.status == "passed", verdict
 
 
-@pytest.mark.heavy
-@pytest.mark.stan
-def test_a_form_that_no_round_has_agrees_with_its_references(judged, tmp_path):
-    verdict = judged(Case("was", "blocked", "reference", "full", options='{"forward": true}'), store=tmp_path)
-    assert verdict.status == "passed", verdict
-
-
 @pytest.mark.parametrize(
     ("name", "mutant"),
     [

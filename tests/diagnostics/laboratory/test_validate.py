@@ -71,6 +71,12 @@ def test_every_case_has_settings_and_a_small_model():
     assert MODELS["lda"]().n_topics > Case("lda", "sparse", "sbc").make_model().n_topics
 
 
+def test_a_round_has_forms_of_a_model_that_are_other_models():
+    told = [case for case in validate.round_of("ci") if case.options]
+    assert {case.name_of_model for case in told} == {"was (forward=True)"}
+    assert [case.rung for case in told] == ["joint", "sequential", "oracle", "geweke", "sbc", "reference"]
+
+
 def test_nothing_is_judged_twice(tmp_path, climbed):
     wanted = validate.cases_of("lda", ["joint", "geweke"])
     first = validate.validate(wanted, tmp_path)
