@@ -16,6 +16,11 @@ NEAR = 1e-9
 Whole numbers are the same.
 """
 
+CLIMBS = {("dmr", "optimised")}
+"""Whose real latents are near, too, where kernels are compiled: a maximum that exponentials of the C library
+approach, whose last bit hangs on the processor (as ``GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA`` shows).
+"""
+
 RTOL = 1e-12
 """Of densities, and of gradients relative to their largest entry: rounding in another order of summation."""
 
@@ -40,22 +45,22 @@ def assert_same_names(part, model_id, found, golden):
         )
 
 
-def same(x, y):
-    """Whether latents are the same: to the bit, where kernels are compiled."""
-    return np.array_equal(x, y) or (IS_PLAIN and y.dtype.kind == "f" and np.allclose(x, y, NEAR, 0.0))
+def same(x, y, is_near):
+    """Whether latents are the same: to the bit, or real ones nearly."""
+    return np.array_equal(x, y) or (is_near and y.dtype.kind == "f" and np.allclose(x, y, NEAR, 0.0))
 
 
-def first_difference(found, golden):
+def first_difference(found, golden, is_near):
     """What differs in one setting of a sampler, in a line; None where nothing does."""
     after = np.flatnonzero(found["checksum"] != golden["checksum"])
-    if IS_PLAIN:
+    if is_near:
         after = np.flatnonzero(~np.isclose(found["log_joint"], golden["log_joint"], NEAR, 0.0))
     differing = []
     for name in sorted(set(found) - {"checksum", "log_joint"}):
         x, y = found[name], golden[name]
         if x.shape != y.shape:
             differing.append(f"{name} of shape {x.shape}, golden {y.shape}")
-        elif not same(x, y):
+        elif not same(x, y, is_near):
             differing.append(f"{name} in {np.count_nonzero(x != y)} of {x.size}")
     if not after.size and not differing:
         return None
@@ -88,6 +93,7 @@ def test_draws_have_the_same_bits(model_id, variant):
         pytest.skip(f"bits are those of {made_with}; here is {make.made_with()}")
     found = make.draws(model_id, variant, kind)
     assert_same_names("draws", f"{model_id} {variant}", found, golden)
+    is_near = IS_PLAIN or (model_id, variant) in CLIMBS
     settings = {}
     for name in found:
         setting, _, array = name.removeprefix(f"{variant}/").rpartition("/")
@@ -95,12 +101,12 @@ def test_draws_have_the_same_bits(model_id, variant):
     differences = []
     for setting, names in settings.items():
         ours, theirs = ({array: x[name] for array, name in names.items()} for x in (found, golden))
-        difference = first_difference(ours, theirs)
+        difference = first_difference(ours, theirs, is_near)
         if difference:
             differences.append(f"{setting}: {difference}")
         else:
             np.testing.assert_allclose(
-                ours["log_joint"], theirs["log_joint"], NEAR if IS_PLAIN else RTOL, err_msg=setting
+                ours["log_joint"], theirs["log_joint"], NEAR if is_near else RTOL, err_msg=setting
             )
     assert not differences, "\n".join(differences)
 
