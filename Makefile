@@ -58,7 +58,8 @@ heavy: $(INSTALLED)  ## Run the heavy tests, room by room: make heavy ROOMS="mod
 validate: $(INSTALLED)  ## Judge what has no current verdict, run the fast tests as plain Python and the heavy ones, write the page of evidence
 	@trap 'exit 130' INT TERM; failed=0; set -x; \
 	$(BIN)/bnpzoo validate --all --minutes $(MINUTES) || failed=1; \
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not compiled and not sampler and not slow and not heavy" || failed=1; \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not compiled and not sampler and not slow and not heavy" \
+	  --junitxml=out/validation/plain.xml tests/*/ || failed=1; \
 	$(MAKE) heavy || failed=1; \
 	$(BIN)/python -m bnpzoo.diagnostics.reports.evidence || failed=1; \
 	exit $$failed
