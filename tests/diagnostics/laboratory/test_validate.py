@@ -17,7 +17,7 @@ from bnpzoo.diagnostics.laboratory.verdict import Verdict
 from bnpzoo.diagnostics.reports import evidence
 from bnpzoo.diagnostics.reports.validation import write_validation_report
 from bnpzoo.zoo.contract import Probes
-from bnpzoo.zoo.models import MODELS, combinations, get
+from bnpzoo.zoo.models import MODELS, get
 from judging import judge
 from markupsafe import escape
 
@@ -225,8 +225,8 @@ def test_the_evidence_page_when_nothing_is_stored():
     assert "None was run." in page
     samplers = [
         (model, variant, rung)
-        for model, topics in combinations()
-        for made in [get(model, topics=topics or None)]
+        for model, topics, options in validate.forms()
+        for made in [Case(model, "", "", topics=topics, options=options).model_as_told()]
         for variant in made.kernels
         for rung in RUNGS
         if validate.applies(made, variant, rung)
