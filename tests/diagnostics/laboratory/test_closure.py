@@ -30,6 +30,13 @@ def cases():
     }
 
 
+def test_all_that_kernels_do_by_themselves_is_to_find_a_place_for_what_is_compiled():
+    """No verdict depends on it, so nothing else may come to stand there."""
+    module = definitions.module_named("kernels")
+    nodes = [node for effect in module.effects for node in module.definitions[effect].nodes]
+    assert [ast.unparse(node) for node in nodes] == ["find_place()"]
+
+
 @pytest.fixture(scope="module")
 def fingerprints():
     return {key: case.fingerprint for key, case in cases().items()}
