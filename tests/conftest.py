@@ -16,6 +16,12 @@ from bnpzoo.zoo.corpus.associations import Associations
 from scipy import sparse
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--anew", action="store_true", help="heavy tests judge again what the books have a current verdict on"
+    )
+
+
 def pytest_configure(config):
     """Let all Stan programs share one header; hear Ctrl-C, which jobs in the background ignore.
 
@@ -30,11 +36,11 @@ def pytest_configure(config):
 
 
 @pytest.fixture(scope="session")
-def stored_verdicts():
-    """Read what the books say of each case."""
+def stored_verdicts(request):
+    """Read what the books say of each case; nothing, where all is to be judged anew."""
     from bnpzoo.diagnostics.laboratory.archive import Books
 
-    return {record.case: record for record in Books().records()}
+    return {} if request.config.getoption("anew") else {record.case: record for record in Books().records()}
 
 
 @pytest.fixture

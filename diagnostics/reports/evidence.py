@@ -63,8 +63,9 @@ TWINS = """\
 ## Twins
 
 The NumPyro and the Stan program of a model at the same unconstrained points, of two corpora, with all hyperparameters
-fixed and sampled: the largest difference of log densities (which may differ by a constant), of their gradients, and of
-what a draw saves, all relative to one plus the number's size. `make validate` runs these tests.
+sampled, fixed, and some of them fixed: the largest difference of log densities (which may differ by a constant), of
+their gradients, and of what a draw saves, all relative to one plus the number's size. `make validate` compares them
+again where one of the programs has changed since.
 """  # noqa: E501
 
 COSTS = """\
@@ -84,8 +85,14 @@ FIGURES = {
 """What is told of each rung, from the figures of its verdict."""
 
 
-type Bridge = Mapping[str, Mapping[str, float]]
-"""Figures of the twins of each program."""
+DIFFERENCES = ("density", "gradient", "saved")
+"""What is told of the twins."""
+
+type Twins = Mapping[str, Any]
+"""Their largest differences, by `DIFFERENCES`; the number of points; fingerprint of what these depend on."""
+
+type Bridge = Mapping[str, Twins]
+"""The twins of each program."""
 
 
 def evidence_page(
@@ -286,8 +293,8 @@ def _folded(title: str, items: Sequence[str]) -> list[str]:
     return ["", "<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>"]
 
 
-def bridge_of(report: Path) -> dict[str, dict[str, float]]:
-    """Read figures of the twins from pytest's report, the largest of all corpora and settings.
+def bridge_of(report: Path) -> dict[str, Twins | None]:
+    """Read figures of the twins from pytest's report; None for a program whose test has failed.
 
     Raises
     ------
@@ -298,14 +305,20 @@ def bridge_of(report: Path) -> dict[str, dict[str, float]]:
         cases = ElementTree.parse(report).iter("testcase")
     except ElementTree.ParseError as error:
         raise ValueError(f"{report}: expected a report of tests in XML: {error}") from None
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, Twins | None] = {}
     for case in cases:
         told = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
-        if "program" in told and case.find("failure") is None:
-            figures = found.setdefault(told.pop("program"), dict.fromkeys(told, 0.0))
-            figures["points"] += float(told.pop("points"))
-            figures |= {name: max(figures[name], float(value)) for name, value in told.items()}
+        if "program" in told:
+            figures = {name: float(told[name]) for name in (*DIFFERENCES, "points") if name in told}
+            passed = case.find("failure") is None and case.find("error") is None
+            found[told["program"]] = figures | {"fingerprint": told["fingerprint"]} if passed else None
     return found
+
+
+def bridge_in(books: Books) -> dict[str, Twins]:
+    """Read the figures of the twins that the books keep, by program."""
+    kept = books.folder / BRIDGE
+    return json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
 
 
 def _twins(bridge: Bridge) -> list[str]:
@@ -313,11 +326,11 @@ def _twins(bridge: Bridge) -> list[str]:
         [
             program,
             f"{figures['points']:.0f}",
-            *(f"{figures[name]:.0e}" for name in ("density", "gradient", "saved")),
+            *(f"{figures[name]:.0e}" for name in DIFFERENCES),
         ]
         for program, figures in sorted(bridge.items())
     ]
-    return _table(["program", "points", "density", "gradient", "saved"], rows) if rows else ["None was run."]
+    return _table(["program", "points", *DIFFERENCES], rows) if rows else ["None was run."]
 
 
 def _costs(records: Sequence[Record]) -> list[str]:
@@ -346,15 +359,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in (options.store / "blind").glob(f"*{AUDIT}"):
         Audit.read(path).save(books.folder / path.name)
     audits = [Audit.read(path) for path in sorted(books.folder.glob(f"*{AUDIT}"))]
-    kept = books.folder / BRIDGE
-    bridge = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    bridge: dict[str, Twins | None] = {**bridge_in(books)}
     for path in options.store.glob(HEAVY):
         bridge |= bridge_of(path)
+    stand = {program: twins for program, twins in bridge.items() if twins is not None}
     if bridge:
-        with replace_on_success(kept) as temporary:
-            temporary.write_text(json.dumps(bridge, indent=1), encoding="utf-8")
+        with replace_on_success(books.folder / BRIDGE) as temporary:
+            temporary.write_text(json.dumps(stand, indent=1), encoding="utf-8")
     with replace_on_success(options.page) as temporary:
-        temporary.write_text(evidence_page(books.records(), audits, bridge), encoding="utf-8")
+        temporary.write_text(evidence_page(books.records(), audits, stand), encoding="utf-8")
     return 0
 
 

@@ -75,6 +75,7 @@ def test_what_is_recovered_is_centred_and_matched():
     assert found["mae_raw"] == pytest.approx(3.0)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "method",
     [

@@ -55,6 +55,7 @@ def test_every_method_has_all_figures(small_library, path, tmp_path):
         assert results.loc[~is_synthetic, name].isna().all()
 
 
+@pytest.mark.compiled
 def test_lda_finds_what_was_planted():
     """With topics as distinct as these, most of it; guessing would find a tenth, and half."""
     experiment = WeightAgnosticExperiment(

@@ -43,13 +43,6 @@ def as_plain_python(test):
     return test
 
 
-def compiled_in_validate(test):
-    """Mark a test with `HEAVY_COMPILED`."""
-    for mark in HEAVY_COMPILED:
-        test = mark(test)
-    return test
-
-
 def is_of_a_family(model_id, topics="", variant=None):
     """Whether what this test compiles stands for a family: of samplers, in the first variant."""
     name = f"{model_id}/{topics}".rstrip("/")

@@ -14,7 +14,6 @@ from bnpzoo.zoo.models import get
 from bnpzoo.zoo.priors import Gamma
 from chains import chain
 from new_documents import proportions_in_three_ways
-from samplers import compiled_in_validate
 from scipy.special import gammaln, xlogy
 from scipy.stats import beta, chisquare, gamma, nbinom
 
@@ -116,7 +115,7 @@ def test_lengths_that_are_drawn_and_that_are_given_have_the_same_weights():
     assert abs(np.mean(given) - np.mean(drawn)) < TOLERANCE * error
 
 
-@compiled_in_validate
+@pytest.mark.heavy
 def test_posterior_with_sampled_hyperparameters_is_the_enumerated_one():
     prior = {"gamma": Gamma(6.0, 1.5), "c": Gamma(4.0, 4.0), "eta": Gamma(2.0, 2.0)}
     model = get("bgg", n_topics=2, **SHAPES, **prior)

@@ -95,6 +95,7 @@ def chain(model, corpus, n, seed=1):
     kernel.check(state)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("name", "n_topics"), EXACT)
 def test_posterior_is_that_of_a_simulation_without_u(name, n_topics, rows_of):
     rows_of(ROWS[name])

@@ -174,6 +174,7 @@ def test_separable_categories_are_told_apart(cost):
         assert np.all((predictors[:, 0] > 0) == (kind == 0))  # "fancy" comes first, and is the negative one
 
 
+@pytest.mark.compiled
 def test_a_thousand_categories():
     kind = np.array([f"kind {d % 1000}" for d in range(1200)])
     rng = np.random.default_rng(0)

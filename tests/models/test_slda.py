@@ -314,6 +314,7 @@ def test_categories_under_vague_priors():
     assert all(np.isfinite(latents["coefficient"]).all() for latents in kept)
 
 
+@pytest.mark.compiled
 def test_a_thousand_categories():
     kind = np.array([f"kind {d % 1000}" for d in range(1200)])
     rng = np.random.default_rng(0)

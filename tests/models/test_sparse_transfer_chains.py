@@ -127,6 +127,7 @@ def excess_of_tiny_shapes(kernel, draws):
     return np.abs((batches.mean(axis=0) - expected) / (batches.std(axis=0, ddof=1) / 10.0)).max()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("variant", ["masks", "collapsed", "slice"])
 def test_weights_that_underflow_follow_their_law(variant):
     # 5.3 standard errors of 100 batches, 3 means: false alarm rate 2e-6

@@ -47,6 +47,7 @@ def test_the_model_goes_on_from_there_with_its_own_eta():
     assert {float(latents["eta"]) for *_, latents in latents_of(fit)} == {0.05}
 
 
+@pytest.mark.compiled
 def test_where_eta_is_sampled_it_falls_as_long_as_the_smaller_one_is_likelier(stages_seen):
     truth = get("hdp", eta=0.03, gamma=1.5, alpha=1.0)
     corpus = truth.simulate(Design(np.full(60, 30), 50), np.random.default_rng(1)).corpus

@@ -42,7 +42,7 @@ COMMON = re.compile(r"(zoo/(families|toolbox)|kernels)/")
 """Where what models have in common is."""
 
 STAN = "tests/zoo/test_stan.py"
-TWINS = tuple(f"twins and not full and {engine.name}" for engine in engines()[:1])
+TWINS = tuple(f"twins and {engine.name}" for engine in engines()[:1])
 """Tests of the Stan programs, most of them heavy, and those of them that a mutant is put before."""
 
 OF_REFERENCES = re.compile("stan|bridge|references")
@@ -120,8 +120,9 @@ def tests_of(own: Case) -> list[Trial]:
                 of_all = _pytest(file, "", _is_common, "-m", "not heavy and not compiled")
                 found.append(replace(of_all, name=f"{file} of all models", in_reserve=True))
         elif OF_REFERENCES.search(path.name):
-            own_tests = [(f"{chosen} and {one}", "-m", "") for one in TWINS] if file == STAN else [(chosen,)]
-            found += [_pytest(file, one, _is_of_references, *more) for one, *more in own_tests]
+            twins = [(f"{chosen} and {one}", "-m", "", "--anew") for one in TWINS]
+            for one, *more in twins if file == STAN else [(chosen,)]:
+                found.append(_pytest(file, one, _is_of_references, *more))
             found.append(_pytest(file, " and ".join(f"not {name}" for name in MODELS), _names(path)))
         elif not file.startswith(OUTSIDE):
             found.append(_pytest(file, "", _names(path, own.model)))

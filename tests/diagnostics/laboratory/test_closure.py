@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from inspect import CO_NEWLOCALS
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bnpzoo.diagnostics.laboratory import closure, definitions
@@ -16,6 +17,7 @@ from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, Case, climb, rungs_of
 from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
 from bnpzoo.diagnostics.laboratory.patched import PLAIN_PYTHON
 from bnpzoo.zoo.models import combinations, get
+from twins import fingerprint_of, model_of
 
 ROOT = Path(closure.__file__).parents[2]
 ALL = [Case(model, "", "joint", "full", topics=topics) for model, topics in combinations()]
@@ -43,8 +45,8 @@ def fingerprints():
 
 
 @pytest.fixture
-def voided(tmp_path, monkeypatch, fingerprints):
-    """Which verdicts are void once texts in files are replaced, in a copy of the package."""
+def change(tmp_path, monkeypatch):
+    """Replace texts in files, in a copy of the package."""
     package = tmp_path / "bnpzoo"
     for room in ("kernels", "zoo", "diagnostics", "stan"):
         shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
@@ -52,18 +54,28 @@ def voided(tmp_path, monkeypatch, fingerprints):
     monkeypatch.setattr(definitions, "PACKAGE", package)
     monkeypatch.setattr(importlib.resources, "files", lambda name: package)
 
-    def voided(*changes):
+    def change(*changes):
         for path, find, put in changes:
             file = package / path
             text = file.read_text(encoding="utf-8")
             assert find in text
             file.write_text(text.replace(find, put, 1), encoding="utf-8")
         forget()
-        return {key for key, case in cases().items() if case.fingerprint != fingerprints[key]}
 
-    yield voided
+    yield change
     monkeypatch.undo()
     forget()
+
+
+@pytest.fixture
+def voided(change, fingerprints):
+    """Which verdicts are void after changes."""
+
+    def voided(*changes):
+        change(*changes)
+        return {key for key, case in cases().items() if case.fingerprint != fingerprints[key]}
+
+    return voided
 
 
 def forget():
@@ -153,6 +165,23 @@ def test_a_sign_in_the_reference_of_a_family_voids_its_agreement(voided):
 def test_a_sign_in_a_kernel_voids_all_that_runs_it(voided):
     found = voided(("kernels/lda/cclda.py", "gamma1 + n_own", "gamma1 - n_own"))
     assert found == of("cclda")
+
+
+@pytest.mark.slow
+def test_a_sign_in_one_of_two_programs_voids_the_figures_of_these_twins(change):
+    engine, names = SimpleNamespace(name="a Stan"), ("lda", "hdp", "mt_hdp", "hdsp", "lda/belief-network:2")
+
+    def fingerprints():
+        return {name: fingerprint_of(engine, [model_of(name, "prior")]) for name in names}
+
+    before = fingerprints()
+    change(*SAYS_NOTHING, ("kernels/lda/cclda.py", "gamma1 + n_own", "gamma1 - n_own"))
+    assert fingerprints() == before
+    change(("zoo/families/hdp/reference.py", "def mt_hdp(", "def mt_hdp(more=1, *, "))
+    after = fingerprints()
+    assert {name for name in names if after[name] != before[name]} == {"mt_hdp"}
+    change(("stan/functions/sticks.stan", "+", "-"))
+    assert {name for name, new in fingerprints().items() if new != after[name]} == {"hdp", "mt_hdp", "hdsp"}
 
 
 LABELLED = ("labeled_lda", "partially_labeled_lda")

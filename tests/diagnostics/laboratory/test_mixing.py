@@ -32,6 +32,7 @@ def test_entries_of_made_up_chains():
     assert [record["start"] for record in found.records()] == ["one", "documents", "random:3"]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("model_id", ["hdp", "lda"])
 def test_small_corpora_are_soon_reached(model_id):
     model = get(model_id, alpha=1.0, eta=0.2, **({"gamma": 1.0} if model_id == "hdp" else {"n_topics": 4}))
@@ -52,6 +53,7 @@ def test_small_corpora_are_soon_reached(model_id):
             np.testing.assert_array_equal(values, again.histories[start].quantities[name])
 
 
+@pytest.mark.compiled
 def test_chains_from_elsewhere_burn_in_first():
     """The chain from the truth is the same, and the time of the others begins with that of their burn-in."""
     model, design = get("hdp", alpha=1.0, eta=0.05, gamma=1.0), Design(np.full(20, 12), 15)

@@ -259,21 +259,49 @@ TWINS = """\
 """
 
 
-def test_figures_of_the_twins(tmp_path):
-    def properties(**told):
-        return "".join(f'<property name="{name}" value="{value}"/>' for name, value in told.items())
+def properties(**told):
+    return "".join(f'<property name="{name}" value="{value}"/>' for name, value in told.items())
 
-    one = {"program": "lda", "points": 50, "density": 1e-12, "gradient": 2e-11, "saved": 0.0}
+
+ONE = {
+    "program": "lda",
+    "fingerprint": "abc",
+    "points": 50,
+    "density": 1e-12,
+    "gradient": 2e-11,
+    "saved": 0.0,
+}
+
+
+def test_figures_of_the_twins(tmp_path):
     report = tmp_path / "heavy.xml"
     report.write_text(
-        TWINS.format(*(properties(**one | more) for more in ({}, {"density": 3e-10}, {"program": "hdp"})))
+        TWINS.format(*(properties(**ONE | {"program": name}) for name in ("lda", "hdp", "pfa")))
     )
     found = evidence.bridge_of(report)
-    assert found == {"lda": {"points": 100.0, "density": 3e-10, "gradient": 2e-11, "saved": 0.0}}
-    assert "| lda | 100 | 3e-10 | 2e-11 | 0e+00 |" in evidence.evidence_page([], bridge=found)
+    assert found == {name: {k: ONE[k] for k in ONE if k != "program"} for name in ("lda", "hdp")} | {
+        "pfa": None
+    }
+    assert "| lda | 50 | 1e-12 | 2e-11 | 0e+00 |" in evidence.evidence_page([], bridge={"lda": found["lda"]})
     report.write_text("no report")
     with pytest.raises(ValueError, match=r"heavy\.xml: expected a report of tests"):
         evidence.bridge_of(report)
+
+
+def test_figures_of_twins_are_kept_until_they_are_told_apart(tmp_path, monkeypatch):
+    """What a run did not compare stays in the books; what has failed goes from them."""
+    monkeypatch.setattr("bnpzoo.diagnostics.laboratory.archive.BOOKS", tmp_path / "books")
+    (tmp_path / "out").mkdir()
+    report, told = tmp_path / "out" / "heavy.zoo.xml", ["--store", str(tmp_path / "out"), "--page"]
+
+    def entered(*programs):
+        report.write_text(TWINS.format(*(properties(**ONE | {"program": program}) for program in programs)))
+        assert evidence.main([*told, str(tmp_path / "page.md")]) == 0
+        return set(evidence.bridge_in(Books()))
+
+    assert evidence.bridge_in(Books()) == {}
+    assert entered("lda", "hdp", "pfa") == {"lda", "hdp"}
+    assert entered("gbn", "hdsp", "hdp") == {"lda", "gbn", "hdsp"}
 
 
 def test_verdicts_that_are_stored_are_taken_while_they_are_current(monkeypatch):

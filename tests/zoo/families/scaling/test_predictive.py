@@ -111,6 +111,7 @@ def test_wrong_labels_are_noticed():
     assert abs(p.mean() - probability(words, ROWS[1])) > TOLERANCE * p.std() / np.sqrt(n)
 
 
+@pytest.mark.compiled
 def test_completion_is_the_next_token():
     plain = ScaledPredictive(PREDICTIVE.topics, (), "whdsp", np.zeros((0, 3)))
     observed, rest = corpus_of([0, 2]), corpus_of([1])
@@ -150,6 +151,7 @@ def fit():
     return sample(model, corpus, chains=1, tune=60, draws=20, keep=4), corpus
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("name", "values"), [("kind", ("first", "second")), ("stars", ("1", "5"))])
 def test_labels_that_words_tell_are_predicted(fit, name, values):
     tree, corpus = fit
@@ -178,6 +180,7 @@ def test_documents_that_lack_a_truth_value_are_predicted_as_well(fit, model):
     assert found.confusion.trace() == 40
 
 
+@pytest.mark.compiled
 def test_groups_that_are_numbers_are_predicted(fit):
     _, corpus = fit
     corpus = replace(corpus, group=corpus.covariates["kind"], covariates={}, covariate_names={})
@@ -212,6 +215,7 @@ def test_what_cannot_be_predicted_is_named(fit):
         predict_labels(none, corpus, "kind")
 
 
+@pytest.mark.compiled
 def test_a_label_that_is_a_category_and_a_number_is_predicted_as_both(fit):
     _, corpus = fit
     model = get("whdsp", labels="kind, kind:number", gamma=1.0, alpha=2.0, eta=0.1)

@@ -80,6 +80,7 @@ LIMIT = norm.isf(1e-7)
 """Of some fifty numbers that are normal, one is beyond it once in 100,000 times."""
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["was", "sbp", "ordered_sbp"])  # dishes of others have more latents
 def test_they_have_the_moments_of_the_enumeration(name):
     law = new_proportions(name)
