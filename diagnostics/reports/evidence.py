@@ -309,7 +309,7 @@ def bridge_of(report: Path) -> dict[str, Twins | None]:
     for case in cases:
         told = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
         if "program" in told:
-            figures = {name: float(told[name]) for name in (*DIFFERENCES, "points") if name in told}
+            figures = {name: float(told[name]) for name in (*DIFFERENCES, "points")}
             passed = case.find("failure") is None and case.find("error") is None
             found[told["program"]] = figures | {"fingerprint": told["fingerprint"]} if passed else None
     return found
