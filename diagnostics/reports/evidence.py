@@ -309,10 +309,13 @@ def bridge_of(report: Path) -> dict[str, Twins | None]:
     for case in cases:
         told = {one.get("name", ""): one.get("value", "") for one in case.iter("property")}
         if "program" in told:
-            figures = {name: float(told[name]) for name in (*DIFFERENCES, "points")}
-            passed = case.find("failure") is None and case.find("error") is None
-            found[told["program"]] = figures | {"fingerprint": told["fingerprint"]} if passed else None
+            found[told["program"]] = _figures(told) if case.find("failure") is None else None
     return found
+
+
+def _figures(told: Mapping[str, str]) -> Twins:
+    figures = {name: float(told[name]) for name in (*DIFFERENCES, "points")}
+    return figures | {"fingerprint": told["fingerprint"]}
 
 
 def bridge_in(books: Books) -> dict[str, Twins]:

@@ -273,11 +273,17 @@ ONE = {
 }
 
 
+def told_of(*programs):
+    """Report of tests, the last of which has failed."""
+    *passed, failed = programs
+    return TWINS.format(
+        *(properties(**ONE | {"program": name}) for name in passed), properties(program=failed)
+    )
+
+
 def test_figures_of_the_twins(tmp_path):
     report = tmp_path / "heavy.xml"
-    report.write_text(
-        TWINS.format(*(properties(**ONE | {"program": name}) for name in ("lda", "hdp", "pfa")))
-    )
+    report.write_text(told_of("lda", "hdp", "pfa"))
     found = evidence.bridge_of(report)
     assert found == {name: {k: ONE[k] for k in ONE if k != "program"} for name in ("lda", "hdp")} | {
         "pfa": None
@@ -295,7 +301,7 @@ def test_figures_of_twins_are_kept_until_they_are_told_apart(tmp_path, monkeypat
     report, told = tmp_path / "out" / "heavy.zoo.xml", ["--store", str(tmp_path / "out"), "--page"]
 
     def entered(*programs):
-        report.write_text(TWINS.format(*(properties(**ONE | {"program": program}) for program in programs)))
+        report.write_text(told_of(*programs))
         assert evidence.main([*told, str(tmp_path / "page.md")]) == 0
         return set(evidence.bridge_in(Books()))
 
