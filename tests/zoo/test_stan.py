@@ -63,11 +63,20 @@ BACKWARDS = MODELS[::-1]
 """Golden tests compile the same programs, and two workers in one order wait for each other."""
 
 
-@pytest.mark.parametrize(("purpose", "which"), [("prior", 0), ("fixed", 1)])
+FEW = {
+    "prior": lambda name: ([model_of(name, "prior")], 0, 10),
+    "fixed": lambda name: ([model_of(name, "fixed")], 1, 10),
+    "partly fixed": lambda name: (list(partly_sampled(name)), 0, 5),
+}
+"""Models, corpus and number of points, of what every run compares."""
+
+
+@pytest.mark.parametrize("form", FEW)
 @on_programs([name for name in BACKWARDS if name not in TRANSLATED])
-def test_twins_at_a_few_points(name, engine, purpose, which, tmp_path):
-    model = model_of(name, purpose)
-    assert_twins(engine, *evaluated(engine, [model], which, 10, tmp_path), model.reference.parameters)
+def test_twins_at_a_few_points(name, engine, form, tmp_path):
+    models, which, n_points = FEW[form](name)
+    theirs, ours = evaluated(engine, models, which, n_points, tmp_path)
+    assert_twins(engine, theirs, ours, models[0].reference.parameters)
 
 
 @pytest.fixture(scope="session")
