@@ -33,7 +33,7 @@ from . import (
     topics,
     validate,
 )
-from .console import ExitCode, err, fail, say
+from .console import ExitCode, err, fail, out, say
 
 
 class Commands(TyperGroup):
@@ -59,6 +59,8 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as interrupt:
             say(f"Interrupted: {interrupt}." if str(interrupt) else "Interrupted.", "yellow", err)
             raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except BrokenPipeError:
+            out.on_broken_pipe()
         except Exception as error:
             if ctx.params.get("debug") or not _foreseeable(error):
                 raise
@@ -75,7 +77,6 @@ REMEDIES = {
     "expected a corpus with labels": "--set labels=NAME says which covariate, --groups how many to simulate",
     "response: expected a covariate of the corpus": "--set response=NAME says which",
     "expected a label of the fit": "fit with --set labels=NAME,NAME for others",
-    "expected a fit of a model with labels": "`bnpzoo predict` also takes those of slda, shdp and medlda",
     "expected a truncation, the most topics": "--truncation says it",
     "expected UTF-8": "text in another encoding is read with, say, --encoding latin-1",
 }
@@ -89,8 +90,6 @@ def _with_remedy(message: str) -> str:
 
 def _foreseeable(error: Exception) -> bool:
     """Whether the user can do something about `error`, whose message says what."""
-    if isinstance(error, BrokenPipeError):  # `bnpzoo … | head`: Typer ends quietly
-        return False
     if isinstance(error, (ValueError, OSError, MemoryError)):
         return True
     if isinstance(error, ImportError) and "pip install" in str(error):  # of a library that is optional
@@ -108,7 +107,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 fits disagree (compare, demo), or a sampler is rejected or a mutant is not "
     "(validate); 2 wrong usage or input; 3 too few draws to tell (compare, demo); 130 interrupted (fit: "
-    "before the first draw, or after the last).",
+    "before the first draw, or after the last); 141 the reader of the output has closed it.",
 )
 
 

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,12 +20,6 @@ from ..zoo.wording import printable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-out = Console(emoji=False)  # a name such as :one: is no picture
-"""Standard output: results."""
-
-err = Console(stderr=True, emoji=False)
-"""Standard error: progress, remarks and errors, so that results can be piped."""
 
 
 VERDICTS = {
@@ -55,6 +49,24 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2
     INCONCLUSIVE = 3
     INTERRUPTED = 130
+    CLOSED_PIPE = 141
+
+
+class Output(Console):
+    """Console that a command ends with when its reader has gone, as in ``bnpzoo … | head``."""
+
+    def on_broken_pipe(self) -> None:
+        """Exit with a code that says so; that of Rich is 1, which says that fits disagree."""
+        with suppress(SystemExit):
+            super().on_broken_pipe()
+        raise SystemExit(ExitCode.CLOSED_PIPE)
+
+
+out = Output(emoji=False)  # a name such as :one: is no picture
+"""Standard output: results."""
+
+err = Output(stderr=True, emoji=False)
+"""Standard error: progress, remarks and errors, so that results can be piped."""
 
 
 def fail(message: str) -> NoReturn:

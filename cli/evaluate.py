@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import err, print_json, print_table
-from .inputs import known_part, read_new_documents
+from .inputs import SPLIT, is_held_out, known_part, read_new_documents
 from .options import (
     CorpusFile,
     Coverage,
@@ -37,7 +37,11 @@ def evaluate(
     groups: Groups = None,
     split: Annotated[
         str | None,
-        typer.Option(metavar="COVARIATE", help="Score only the documents where this covariate is 1."),
+        typer.Option(
+            metavar="COVARIATE",
+            help=f"Score only the documents where this covariate is 1. Default: {SPLIT} where there is one.",
+            show_default=False,
+        ),
     ] = None,
     coverage: Coverage = 0.5,
     chains: Annotated[
@@ -84,9 +88,7 @@ def evaluate(
     whole = read_new_documents(
         tree, corpus_file, groups, text_column=text_column, encoding=encoding, delimiter=delimiter
     )
-    if split is not None:
-        _, whole = whole.split(split)
-    whole = whole.with_groups_of(training)
+    whole = whole.take(is_held_out(whole, split)).with_groups_of(training)
     test, known = known_part(whole, training, corpus_file, coverage)
     with err.status("scoring documents"):
         scores = all_scores(tree, test, seed=seed, with_left_to_right=not quick)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import check_csv, err, print_json, print_table, say, write_csv
-from .inputs import known_part, read_new_documents
+from .console import check_csv, err, fail, print_json, print_table, say, write_csv
+from .inputs import SPLIT, is_held_out, known_part, read_new_documents
 from .options import (
     CorpusFile,
     Coverage,
@@ -51,7 +51,12 @@ def predict(
     groups: Groups = None,
     split: Annotated[
         str | None,
-        typer.Option(metavar="COVARIATE", help="Predict only for the documents where this covariate is 1."),
+        typer.Option(
+            metavar="COVARIATE",
+            help="Predict only for the documents where this covariate is 1. "
+            f"Default: {SPLIT} where there is one.",
+            show_default=False,
+        ),
     ] = None,
     prior: Annotated[
         LabelPrior,
@@ -77,26 +82,29 @@ def predict(
     from ..diagnostics.heldout.labels import NO_VALUE, OTHER_VALUE, predict_labels
     from ..diagnostics.heldout.responses import PredictedNumbers, predict_response
     from ..diagnostics.topics.documents import document_names
+    from ..zoo.families.labelled import LabelledModel
     from ..zoo.families.responses.family import RespondingFamily
     from ..zoo.inference import corpus_of, load, model_of
+    from ..zoo.models import MODELS
 
     check_csv(csv)
     tree = load(fit)
-    training = corpus_of(tree)
+    training, model = corpus_of(tree), model_of(tree)
+    if not isinstance(model, LabelledModel | RespondingFamily):
+        known = [name for name, cls in MODELS.items() if issubclass(cls, LabelledModel | RespondingFamily)]
+        fail(f"{fit}: expected a fit of one of {', '.join(known)}, found one of {model.card.id}")
     whole = read_new_documents(
         tree, corpus_file, groups, text_column=text_column, encoding=encoding, delimiter=delimiter
     )
-    names = document_names(whole)
-    if split is not None:
-        names = names[whole.flag(split)]
-        _, whole = whole.split(split)
+    chosen = is_held_out(whole, split)
+    names, whole = document_names(whole)[chosen], whole.take(chosen)
     documents, known = known_part(whole, training, corpus_file, coverage)
     with err.status("predicting") as status:
 
         def progress(n: int) -> None:
             status.update(f"predicting: {n} draws")
 
-        if isinstance(model_of(tree), RespondingFamily):
+        if isinstance(model, RespondingFamily):
             found = predict_response(tree, documents, label, seed=seed, progress=progress)
         else:
             found = predict_labels(

@@ -113,9 +113,8 @@ def _each_topic(
     if top.ndim != 2 or top.shape[1] < 2:
         raise ValueError(f"top words: expected at least two words for each topic, found shape {top.shape}")
     if top.size and (top.min() < 0 or top.max() >= reference.n_words):
-        raise ValueError(
-            f"top words: expected ids of the reference's {reference.n_words} words, found {top.max()}"
-        )
+        odd = top.min() if top.min() < 0 else top.max()
+        raise ValueError(f"top words: expected ids of the reference's {reference.n_words} words, found {odd}")
     n_top = top.shape[1]
     require_memory(64 * n_top * n_top, f"coherence of {n_top:,} words of each topic")
     unit_of = reference.doc_of if unit == "document" else reference.segment_of

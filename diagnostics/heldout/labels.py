@@ -184,7 +184,12 @@ def _values(
         )
     rows = np.zeros((standard.size, len(columns)))
     rows[:, own[0]] = standard
-    return tuple(f"{values[d]:g}" for d in first), rows
+    return tuple(_plain(float(values[d])) for d in first), rows
+
+
+def _plain(number: float) -> str:
+    """Shortest text that comes back as the same number; of a whole one without ``.0``."""
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def _truth(

@@ -1,6 +1,6 @@
 """Which response a new document has, given its words; for models of documents with responses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ import xarray as xr
 from ...zoo.corpus import Corpus
 from ...zoo.families.responses.family import RespondingFamily
 from ...zoo.families.responses.predictive import RespondingPredictive
-from ...zoo.families.responses.responses import covariate_of, is_known, response_matrix
+from ...zoo.families.responses.responses import Response, covariate_of, is_known, response_matrix
 from ...zoo.inference import corpus_of, model_of
 from .labels import NO_VALUE, OTHER_VALUE, PredictedLabels, tells_value
 from .scores import posterior_predictives
@@ -92,10 +92,7 @@ def predict_response(
     if not isinstance(model, RespondingFamily):
         raise ValueError(f"expected a fit of a model of responses, found one of {model.card.id}")
     responses = model.responses(training)
-    names = [response.name for response in responses]
-    if name not in names:
-        raise ValueError(f"expected a response of the fit, found {name!r}; there are {', '.join(names)}")
-    r = names.index(name)
+    r = _place(name, responses, training)
     rng, found = np.random.default_rng(seed), []
     for predictive in posterior_predictives(tree, documents):
         assert isinstance(predictive, RespondingPredictive)
@@ -124,3 +121,14 @@ def predict_response(
     unknown = np.where(tells, OTHER_VALUE, NO_VALUE)
     place = np.where(np.isnan(truth), unknown, truth).astype(int)
     return PredictedLabels(responses[r].values, log_p, probability, place, len(found))
+
+
+def _place(name: str, responses: Sequence[Response], training: Corpus) -> int:
+    """Which response is meant by its name or, where that leaves no doubt, by its covariate alone."""
+    names = [response.name for response in responses]
+    if name in names:
+        return names.index(name)
+    same = [r for r, response in enumerate(responses) if covariate_of(response, training) == name]
+    if len(same) != 1:
+        raise ValueError(f"expected a response of the fit, found {name!r}; there are {', '.join(names)}")
+    return same[0]

@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from scipy import sparse
 
+from ...zoo.corpus import Corpus
 from ...zoo.corpus.labels import Column
 from ...zoo.families.labelled import GivenLabels
 from ...zoo.inference.results import latents_of
@@ -83,8 +84,8 @@ def topics_under_labels(
     fit : DataTree or MatchedTopics
         Of a model with labels.
     given : sequence of str
-        Labels that a document has, each as ``NAME=VALUE``; of a covariate there may be several. Unless given,
-        each label alone; a number then is one standard deviation above its mean.
+        Labels that a document has, each as ``NAME=VALUE``; of a covariate that holds sets there may be
+        several. Unless given, each label alone; a number then is one standard deviation above its mean.
     n_words : int
         Most words of each topic.
 
@@ -99,7 +100,7 @@ def topics_under_labels(
     model = require_labels(matched.model)
     columns = model.columns(matched.corpus)
     if given:
-        names, rows = (", ".join(given),), row_of(given, columns)[None]
+        names, rows = (", ".join(given),), row_of(given, columns, _sets(matched.corpus))[None]
     else:
         names = tuple(f"{c.name}{ABOVE_MEAN}" if c.is_number else c.name for c in columns)
         rows = np.eye(len(columns))
@@ -115,9 +116,22 @@ def topics_under_labels(
     return TopicsUnderLabels((NO_LABEL, *names), words, share)
 
 
-def row_of(given: Sequence[str], columns: tuple[Column, ...]) -> np.ndarray:
-    """Labels, float (J,), that are told as ``NAME=VALUE``; ValueError where there is none such."""
-    row = np.zeros(len(columns))
+def _sets(corpus: Corpus) -> frozenset[str]:
+    """Covariates of which a document may have several values."""
+    return frozenset(name for name, values in corpus.covariates.items() if sparse.issparse(values))
+
+
+def row_of(
+    given: Sequence[str], columns: tuple[Column, ...], sets: frozenset[str] = frozenset()
+) -> np.ndarray:
+    """Labels, float (J,), that are told as ``NAME=VALUE``, several of the covariates in `sets` alone.
+
+    Raises
+    ------
+    ValueError
+        There is no such label, or no document can have these together.
+    """
+    row, before = np.zeros(len(columns)), set[str]()
     for told in given:
         name, _, value = (part.strip() for part in told.partition("="))
         own = [j for j, column in enumerate(columns) if column.covariate == name]
@@ -128,10 +142,16 @@ def row_of(given: Sequence[str], columns: tuple[Column, ...]) -> np.ndarray:
             )
         categories = {columns[j].value: j for j in own if not columns[j].is_number}
         numbers = [j for j in own if columns[j].is_number]
-        if value in categories:
-            row[categories[value]] = 1.0
-        elif categories and not numbers and (list(categories), value) != (["True"], "False"):
-            raise ValueError(f"given: {name}: expected one of {', '.join(categories)}, found {value!r}")
+        if name in before and name not in sets:
+            raise ValueError(f"given: {name}: expected one value of it, found another, {told!r}")
+        before.add(name)
+        is_flag = list(categories) == ["True"]  # its other value has no column
+        category = value.capitalize() if is_flag else value
+        if category in categories:
+            row[categories[category]] = 1.0
+        elif categories and not numbers and not (is_flag and category == "False"):
+            known = "True or False" if is_flag else f"one of {', '.join(categories)}"
+            raise ValueError(f"given: {name}: expected {known}, found {value!r}")
         for j in numbers:
             row[j] = (_number(name, value) - columns[j].mean) / columns[j].deviation
     return row

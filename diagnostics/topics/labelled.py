@@ -62,7 +62,7 @@ def labels_of(model: Model, corpus: Corpus) -> Labels:
     elif isinstance(model, RespondingFamily):
         found = _of_responses(model, corpus)
     else:
-        raise ValueError(f"{model.label}: expected a fit of a model with labels, found one without")
+        raise ValueError(f"{model.label}: expected a model with labels or responses, found one without")
     if not found.names:
         raise ValueError(f"{model.label}: expected a corpus with labels, found none")
     return found

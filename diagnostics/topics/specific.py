@@ -35,7 +35,7 @@ class Comment(NamedTuple):
     @property
     def specificity(self) -> float:
         """Specificity of the comment, in nats; 0 where its topics stand evenly all over the article."""
-        return float(self.contributions.sum())
+        return max(0.0, float(self.contributions.sum()))  # which rounding may leave below 0
 
     @property
     def sentence(self) -> int:

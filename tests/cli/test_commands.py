@@ -146,6 +146,8 @@ def test_evaluate_looks_at_the_documents_that_it_scores_alone(run, tmp_path):
     found = json.loads(run("evaluate", fit, texts, "--split", "is_test", "--json").stdout)
     assert [score["perplexity"] for score in found["held_out"]] == pytest.approx([1.0] * 3)
     assert set(found["coherence"]["NPMI"]) == {None}
+    assert json.loads(run("evaluate", fit, texts, "--json").stdout) == found  # as `fit` takes them
+    texts.write_text("text,group,is_test\naa,a,0\naa aa,b,0\naa,c,0\n")  # none is marked: all of them
     refused = run("evaluate", fit, texts)
     assert refused.exit_code == 2
     assert "group" in refused.stderr

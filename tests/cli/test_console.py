@@ -1,6 +1,9 @@
 """Tables on a terminal of 80 columns."""
 
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 from bnpzoo.cli import console
@@ -88,3 +91,14 @@ def test_what_a_bar_is_of_is_taken_literally(monkeypatch):
     with console.one_bar() as move:
         move(1, 2, ":five: [red]")
     assert ":five: [red]" in text.getvalue()
+
+
+def test_a_reader_that_has_gone_is_no_disagreement(fit_file):
+    """`bnpzoo … | head` with its pipe closed before anything is written."""
+    command = [sys.executable, "-m", "bnpzoo", "topics", str(fit_file)]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert done.returncode == console.ExitCode.CLOSED_PIPE == 141
+    assert not done.stderr

@@ -87,8 +87,23 @@ def test_false_is_a_label_that_can_be_given():
     columns = (Column("good", "True"), Column("kind", "insects"), Column("kind", "mammals"))
     assert row_of(["good=True", "kind=insects"], columns).tolist() == [1.0, 1.0, 0.0]
     assert row_of(["good=False", "kind=insects"], columns).tolist() == [0.0, 1.0, 0.0]
+    assert row_of(["good=false"], columns).tolist() == row_of(["good=False"], columns).tolist()
+    assert row_of(["good=true"], columns).tolist() == [1.0, 0.0, 0.0]
     with pytest.raises(ValueError, match="given: kind: expected one of insects, mammals, found 'False'"):
         row_of(["kind=False"], columns)
+    with pytest.raises(ValueError, match="given: good: expected True or False, found 'yes'"):
+        row_of(["good=yes"], columns)
+
+
+def test_a_document_has_one_value_unless_it_has_a_set_of_them():
+    columns = (Column("kind", "insects"), Column("kind", "mammals"), Column("rating", "", 3.0, 2.0))
+    assert row_of(["kind=insects", "kind=mammals"], columns, frozenset({"kind"})).tolist() == [1.0, 1.0, 0.0]
+    for given in (["kind=insects", "kind=mammals"], ["rating=5", "rating=3"]):
+        name = given[0].partition("=")[0]
+        with pytest.raises(
+            ValueError, match=rf"given: {name}: expected one value of it, found another, '{given[1]}'"
+        ):
+            row_of(given, columns)
 
 
 def test_shares_are_those_of_the_integral(told):

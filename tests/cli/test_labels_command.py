@@ -152,4 +152,5 @@ def test_tables_and_a_picture(run, fits, tmp_path, model_id):
 def test_a_model_without_labels_is_an_error(run, fits):
     result = run("labels", fits["lda"])
     assert result.exit_code == 2
-    assert "lda: expected a fit of a model with labels, found one without" in result.stderr
+    assert "lda: expected a model with labels or responses, found one without" in result.stderr
+    assert "predict" not in result.stderr

@@ -136,7 +136,7 @@ def test_what_cannot_be_predicted_is_one_line(run, told, fit_file, corpus_file):
         ((*told, "--label", "colour"), "expected a label of the fit, found 'colour'; there are kind"),
         (
             (fit_file, corpus_file, "--label", "group"),
-            "expected a fit of a model with labels (hdsp, whdsp, labeled_lda,",
+            "expected a fit of one of hdsp, whdsp, labeled_lda,",
         ),
     ):
         result = run("predict", *arguments)
@@ -161,6 +161,31 @@ def responding(tmp_path_factory, request):
     save(sample(model, corpus, chains=1, tune=100, draws=20, keep=10), folder / "fit.nc")
     write_corpus(corpus, folder / "corpus.npz")
     return folder / "fit.nc", folder / "corpus.npz"
+
+
+def test_values_that_agree_in_six_digits_are_told_apart(run, told, tmp_path):
+    corpus = read_corpus(told[1])
+    dates = 20240101.0 + corpus.covariates["kind"]
+    dated = replace(corpus, covariates={"date": dates, "share": dates / 3.0}, covariate_names={})
+    write_corpus(dated, tmp_path / "dated.npz")
+    model = get("dmr", n_topics=4, precision=0.1, eta=0.1, labels="date:number, share")
+    save(sample(model, dated, chains=1, tune=20, draws=5, keep=3), tmp_path / "dated.nc")
+    command = ("predict", tmp_path / "dated.nc", tmp_path / "dated.npz")
+    assert run(*command, "--label", "date", "--csv", tmp_path / "a.csv").exit_code == 0
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert {"P(20240101)", "P(20240102)"} < set(table.columns)
+    assert set(table["known"]) == {20240101, 20240102}
+    found = json.loads(run(*command, "--label", "share", "--json").stdout)
+    assert found["values"] == [repr(date / 3.0) for date in (20240101, 20240102)]
+
+
+def test_documents_that_are_held_out_are_predicted_alone(run, told, tmp_path):
+    corpus, marked = read_corpus(told[1]), np.arange(24) >= 20
+    write_corpus(
+        replace(corpus, covariates=dict(corpus.covariates) | {"is_test": marked}), tmp_path / "c.npz"
+    )
+    found = json.loads(run("predict", told[0], tmp_path / "c.npz", "--label", "kind", "--json").stdout)
+    assert [row["document"] for row in found["documents"]] == [20, 21, 22, 23]
 
 
 def test_responses_are_predicted(run, responding, tmp_path):

@@ -26,6 +26,12 @@ def test_umass_of_words_that_the_reference_lacks():
     assert scores[1] == pytest.approx(np.log(1 / 3))
 
 
+@pytest.mark.parametrize("odd", [-1, 4])
+def test_words_that_there_are_not(odd):
+    with pytest.raises(ValueError, match=f"expected ids of the reference's 4 words, found {odd}$"):
+        umass(np.array([[odd, 2]]), REFERENCE)
+
+
 def test_npmi_by_hand():
     # p(0) = 3/4, p(1) = p(2) = 1/2, p(0, 1) = 1/2, p(0, 2) = 1/4, p(1, 2) = 0.
     both = np.log((1 / 2) / (3 / 4 * 1 / 2)) / -np.log(1 / 2)

@@ -75,6 +75,11 @@ def test_draws_are_those_of_sample(counts, fitted):
     assert np.array_equal(again.components_, fitted.components_)
 
 
+def test_the_type_of_the_counts_plays_no_part(counts, fitted):
+    for kind in (np.float16, np.uint8, np.float64):
+        assert np.array_equal(fitted.transform(counts.astype(kind)), fitted.transform(counts))
+
+
 def test_draws_must_be_kept(counts):
     with pytest.raises(ValueError, match="keep: expected a whole number, 1 or more, found 0"):
         Lda(n_topics=2, **SHORT | {"keep": 0}).fit(counts)

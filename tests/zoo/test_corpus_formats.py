@@ -102,6 +102,16 @@ def test_compressed_and_windows_text(tmp_path, name):
         read_corpus(tmp_path / f"{name}.gz")
 
 
+@pytest.mark.parametrize("name", ["a.npz.gz", "a.arrays.gz"])
+def test_what_is_compressed_inside_is_not_compressed_again(tmp_path, name):
+    (tmp_path / name).write_bytes(gzip.compress(b"something"))
+    with pytest.raises(CorpusError, match=rf"expected a name that ends in \.\w+, found {name}"):
+        read_corpus(tmp_path / name)
+    with pytest.raises(CorpusError, match=rf"expected a name that ends in \.\w+, found {name}"):
+        write_corpus(random_corpus(1), tmp_path / name)
+    assert (tmp_path / name).read_bytes() == gzip.compress(b"something")
+
+
 @pytest.mark.parametrize(
     ("name", "vocabulary"),
     [("docword.a.txt.gz", "vocab.a.txt.gz"), ("a.ldac", "a.ldac.vocab.gz"), ("a.ldac.gz", "vocab.txt.gz")],

@@ -88,3 +88,24 @@ def test_what_is_no_draw_of_the_model(draw, message):
 def test_no_draws(chains):
     with pytest.raises(ResultsError, match="chains: expected at least one draw of each chain"):
         as_fit(LDA, CORPUS, chains)
+
+
+def test_chains_may_come_one_after_the_other():
+    """As from generators, of which nobody knows the length before."""
+    own = as_fit(LDA, CORPUS, ((z for z in (RIGHT, 1 - RIGHT)) for _ in range(3)))
+    assert own["posterior"].sizes["chain"] == 3
+    assert own["posterior"].sizes["draw"] == 2
+
+
+def test_what_is_no_model_and_no_chains():
+    with pytest.raises(ResultsError, match=r"model: expected one that `bnpzoo.get` makes, found 'lda'"):
+        as_fit("lda", CORPUS, [[RIGHT]])
+    with pytest.raises(ResultsError, match="chains: expected a sequence of draws for each, found a single"):
+        as_fit(LDA, CORPUS, [{"z": RIGHT}])
+
+
+def test_a_part_of_a_fit_is_not_saved(tmp_path):
+    own = as_fit(LDA, CORPUS, [[RIGHT]])
+    with pytest.raises(ResultsError, match="expected a fit that `sample` or `as_fit` has made"):
+        save(own["posterior"], tmp_path / "part.nc")
+    assert not list(tmp_path.iterdir())

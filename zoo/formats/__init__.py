@@ -292,6 +292,8 @@ def _format_of(path: Path, format: str | None, *, to_write: bool = False) -> str
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     for name, candidate in FORMATS.items():
         if suffix in candidate.suffixes:
+            if path.name.endswith(".gz") and candidate.read_text is candidate.open_bags is None:
+                raise CorpusError(f"expected a name that ends in {suffix}, found {path.name}")
             return name
     possible = [candidate for candidate in FORMATS.values() if candidate.write is not None or not to_write]
     known = ", ".join(suffix for candidate in possible for suffix in candidate.suffixes)

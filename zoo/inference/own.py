@@ -1,6 +1,6 @@
 """Draws of somebody's own sampler as a fit, so that all that reads fits can read them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ KEPT = 10
 def as_fit(
     model: Model,
     corpus: Corpus,
-    chains: Sequence[Sequence[Mapping[str, Any] | np.ndarray]],
+    chains: Iterable[Iterable[Mapping[str, Any] | np.ndarray]],
     *,
     name: str = "",
     seconds: float = 0.0,
@@ -35,7 +35,7 @@ def as_fit(
     model : Model
         With your hyperparameters: a number for what is fixed, a prior for what you sample.
     corpus : Corpus
-    chains : sequence of sequences of draws
+    chains : iterable of iterables of draws
         A draw is a mapping with the latents of the model, which its class lists. Hyperparameters that are
         fixed may be left out; where nothing else is missing, a draw may be ``z`` alone, the topics of the
         tokens. Chains are cut to the length of the shortest.
@@ -54,15 +54,21 @@ def as_fit(
     ResultsError
         A draw is not one of the model's latents; the message says which, and why. A ValueError.
     """
-    if not len(chains) or not all(len(chain) for chain in chains):
+    if not isinstance(model, Model):
+        raise ResultsError(f"model: expected one that `bnpzoo.get` makes, found {model!r:.40}")
+    given = list(chains)
+    if any(isinstance(chain, Mapping) for chain in given):
+        raise ResultsError("chains: expected a sequence of draws for each, found a single draw")
+    drawn = [list(chain) for chain in given]
+    if not drawn or not all(drawn):
         raise ResultsError("chains: expected at least one draw of each chain, found none")
     template = model.initial_latents(corpus, np.random.default_rng(0))
     probes = Probes.of(corpus)
-    n_draws = min(map(len, chains))
+    n_draws = min(map(len, drawn))
     schedule = Schedule(tune=0, draws=n_draws, thin=1, keep=KEPT)
-    each = seconds / (n_draws * len(chains))
+    each = seconds / (n_draws * len(drawn))
     records = []
-    for c, chain in enumerate(chains):
+    for c, chain in enumerate(drawn):
         record = Record()
         for j in range(n_draws):
             try:

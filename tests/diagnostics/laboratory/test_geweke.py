@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from bnpzoo.diagnostics.laboratory import geweke as geweke_module
 from bnpzoo.diagnostics.laboratory.geweke import Scale, geweke, welch
 
 
@@ -87,6 +88,44 @@ def test_what_never_came_up_in_slow_chains_must_not_be_rare(normal, share, statu
     found = [geweke(Flagged(), draws=2000, chains=50, transitions=10, seed=seed) for seed in seeds]
     assert [verdict.status for verdict in found] == [status] * len(found)
     assert any(not verdict.groups["draws"]["successive"][1].any() for verdict in found)
+
+
+def two_states(rng, chains, transitions, probability=0.02, lasts=30):
+    """Right chains, each from an independent draw: a state that is renewed now and then."""
+    renewed = rng.random((chains, transitions)) < 1.0 / lasts
+    renewed[:, 0] = True
+    states = rng.random((chains, transitions)) < probability
+    last = np.maximum.accumulate(np.where(renewed, np.arange(transitions), 0), axis=1)
+    return np.take_along_axis(states, last, axis=1) * 1.0
+
+
+@pytest.mark.parametrize(("few", "most"), [(geweke_module.FEW, 0), (1, 50)])
+def test_few_chains_that_have_left_do_not_tell_their_variance(few, most, monkeypatch):
+    """None of 500 right samplers is rejected at 1e-5; Student's law alone rejects one in 27.
+
+    With the limit, none of 10,000 was: a false alarm here has a probability of 500 * 3e-4 at most, at 95 %.
+    """
+    monkeypatch.setattr(geweke_module, "FEW", few)
+    rng = np.random.default_rng(1)
+    found = [welch((rng.random(2000) < 0.02) * 1.0, two_states(rng, 50, 100))[1] for _ in range(500)]
+    assert (most > 0) == (min(found) < 1e-5)
+    assert np.sum(np.array(found) < 1e-5) <= most
+
+
+def test_few_independent_draws_that_differ_do_not_tell_theirs():
+    """Two of 2,000 draws of what has probability 0.005 are no proof, and none at all of 0.05 is."""
+    chains = two_states(np.random.default_rng(2), 100, 100, 0.005, 1)
+    independent = np.zeros(2000)
+    independent[:2] = 1.0
+    assert welch(independent, chains)[1] > 1e-4
+    often = two_states(np.random.default_rng(2), 100, 100, 0.05, 1)
+    assert welch(np.zeros(2000), often)[1] < 1e-12
+
+
+@pytest.mark.parametrize("frozen", [0.0, 1.0])
+def test_chains_that_never_come_to_what_is_common_are_rejected(frozen):
+    independent = (np.random.default_rng(3).random(2000) < 0.5) * 1.0
+    assert welch(independent, np.full((50, 100), frozen))[1] < 1e-10
 
 
 @pytest.mark.parametrize(

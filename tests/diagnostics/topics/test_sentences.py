@@ -84,6 +84,7 @@ def test_a_comment_on_all_of_its_article_is_not_specific(fit_of):
     (found,) = comments(fit_of(corpus, [[np.zeros(9, int)]], n_topics=3))
     np.testing.assert_allclose(found.parts, [1 / 3, 2 / 3])
     assert found.specificity == pytest.approx(0.0, abs=1e-12)
+    assert found._replace(contributions=np.array([-2e-16, 1e-17])).specificity == 0.0
 
 
 def test_planted_topics_are_found_where_the_topics_are_known(fit_of):
