@@ -102,10 +102,3 @@ def test_what_is_no_model_and_no_chains():
         as_fit("lda", CORPUS, [[RIGHT]])
     with pytest.raises(ResultsError, match="chains: expected a sequence of draws for each, found a single"):
         as_fit(LDA, CORPUS, [{"z": RIGHT}])
-
-
-def test_a_part_of_a_fit_is_not_saved(tmp_path):
-    own = as_fit(LDA, CORPUS, [[RIGHT]])
-    with pytest.raises(ResultsError, match="expected a fit that `sample` or `as_fit` has made"):
-        save(own["posterior"], tmp_path / "part.nc")
-    assert not list(tmp_path.iterdir())

@@ -41,14 +41,7 @@ def save(tree: xr.DataTree, path: str | PathLike[str]) -> None:
 
     It is put together in memory, where it takes less room than `tree`: HDF5 does not outlive a disk that is
     full, and would take the process with it, and the draws, at the next file.
-
-    Raises
-    ------
-    ResultsError
-        It is a part of a fit, or another tree, that `load` would not read.
     """
-    if "model" not in tree.attrs:
-        raise ResultsError("expected a fit that `sample` or `as_fit` has made, found a tree without model")
     compressed = {"zlib": True, "complevel": 4}
     encoding = {
         f"/{group}": {
