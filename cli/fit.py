@@ -10,7 +10,7 @@ import typer
 
 from .announce import announce, say_of_idle_threads, say_what_is_known
 from .console import err, fail, print_json, say
-from .inputs import SPLIT, read_corpus, refuse_repeats, text_options
+from .inputs import SPLIT, read_corpus, text_options
 from .options import (
     Cool,
     CorpusFile,
@@ -165,7 +165,6 @@ def fit(
         sentences=sentences,
     )  # fmt: skip
     corpus, test = _parts(read_corpus(corpus_file, groups, options), split)
-    refuse_repeats(model, corpus)
     seconds = seconds_of(within)
     check(
         model, corpus, backend, variant=variant, truncation=truncation, chains=chains, draws=draws,

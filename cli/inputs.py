@@ -11,7 +11,6 @@ if TYPE_CHECKING:  # heavy to import: `bnpzoo --help` must not wait for them
     import numpy as np
     from xarray import DataTree
 
-    from ..zoo.contract import Model
     from ..zoo.corpus import Corpus
     from ..zoo.corpus.texts import Dropped
     from ..zoo.formats import TextOptions
@@ -261,23 +260,6 @@ def read_fits(paths: Sequence[Path]) -> "dict[str, DataTree]":
     if len(set(names)) < len(names):
         names = [f"{path} #{i}" if path in paths[:i] else str(path) for i, path in enumerate(paths)]
     return {name: load(path) for name, path in zip(names, paths, strict=True)}
-
-
-def refuse_repeats(model: "Model", corpus: "Corpus") -> None:
-    """Raise ValueError where a label or response of a model is named twice: a topic would tell it twice."""
-    from ..zoo.families.labelled import LabelledModel
-    from ..zoo.families.responses.family import RespondingFamily
-    from ..zoo.families.responses.responses import covariate_of
-
-    seen: list[tuple[str, str | bool]] = []
-    if isinstance(model, LabelledModel):
-        seen = [(column.covariate, column.value) for column in model.columns(corpus)]
-    elif isinstance(model, RespondingFamily):
-        seen = [(covariate_of(one, corpus), one.is_number) for one in model.responses(corpus)]
-    for name, form in seen:
-        if seen.count((name, form)) > 1:
-            kind = "labels" if isinstance(model, LabelledModel) else "response"
-            raise ValueError(f"--set {kind}: {name} is named twice")
 
 
 def is_held_out(corpus: "Corpus", split: str | None) -> "np.ndarray":

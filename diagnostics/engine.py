@@ -38,6 +38,7 @@ def unordered(
     n_jobs: int,
     cluster: "str | Client | None" = None,
     pre_dispatch: str = "2 * n_jobs",
+    backend: str | None = None,
 ) -> Iterator[Any]:
     """Results of tasks of joblib, as they come.
 
@@ -50,6 +51,8 @@ def unordered(
     cluster : str or distributed.Client, optional
     pre_dispatch : str
         How many tasks are taken ahead of their results.
+    backend : str, optional
+        Of joblib.
 
     Raises
     ------
@@ -58,7 +61,9 @@ def unordered(
     """
     with nullcontext() if cluster is None else on_cluster(cluster):
         try:
-            yield from Parallel(n_jobs, return_as="generator_unordered", pre_dispatch=pre_dispatch)(tasks)
+            yield from Parallel(n_jobs, backend, return_as="generator_unordered", pre_dispatch=pre_dispatch)(
+                tasks
+            )
         except BrokenProcessPool:
             raise MemoryError(
                 "a process was ended from outside, as happens where memory runs out: fewer of them take less"

@@ -189,8 +189,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         counts: Any = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_non_negative=True
         )
-        if counts.dtype == np.float16:  # which scipy's sparse matrices do not hold
-            counts = counts.astype(np.float32)
         names = getattr(self, "feature_names_in_", None)
         words = [f"x{w}" for w in range(counts.shape[1])] if names is None else [str(name) for name in names]
         corpus = from_counts(counts, words)

@@ -11,6 +11,7 @@ from scipy.special import gammaln
 
 from ..kernels.toolbox.random import LARGEST as LARGEST
 from ..kernels.toolbox.random import LEAST as LEAST
+from .wording import shortest
 
 MOST = 1.0 - 2.0**-52
 """Next to 1; draws for small shapes are rounded to it or to `LEAST`: samplers take their log or logit."""
@@ -55,8 +56,7 @@ class Prior(ABC):
             raise ValueError(f"{name}: expected a mean of 1e-300 to 1e300, found {self.mean:g}")
 
     def __str__(self):
-        first, second = self.parameters
-        return f"{type(self).__name__}({first:g}, {second:g})"
+        return f"{type(self).__name__}({', '.join(map(shortest, self.parameters))})"
 
 
 @dataclass(frozen=True)

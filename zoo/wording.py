@@ -27,6 +27,11 @@ _CONTROLS = {
 def not_among(what: str, name: str, there: Iterable[str]) -> str:
     """Say that nothing has this name, which has, and which of these may have been meant."""
     names = list(there)
-    near = get_close_matches(name, names, n=1)
+    near = get_close_matches(str(name), names, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return f"no {what} {name!r}{hint}; there are {', '.join(names)}"
+
+
+def shortest(number: float) -> str:
+    """Shortest text that comes back as the same number; of a whole one without ``.0``."""
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)

@@ -14,6 +14,7 @@ from ...zoo.families.labelled import GivenLabels, LabelledModel
 from ...zoo.families.scaling.family import ScalingFamily
 from ...zoo.inference import corpus_of, model_of
 from ...zoo.models import MODELS
+from ...zoo.wording import shortest
 from .scores import posterior_predictives
 
 MOST_VALUES = 20
@@ -184,12 +185,7 @@ def _values(
         )
     rows = np.zeros((standard.size, len(columns)))
     rows[:, own[0]] = standard
-    return tuple(_plain(float(values[d])) for d in first), rows
-
-
-def _plain(number: float) -> str:
-    """Shortest text that comes back as the same number; of a whole one without ``.0``."""
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    return tuple(shortest(float(values[d])) for d in first), rows
 
 
 def _truth(

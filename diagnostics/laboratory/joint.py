@@ -53,6 +53,8 @@ def joint_ratio(
     float
         0 up to rounding for a right conditional; inf where one side forbids what the other allows.
     """
+    if not len(candidates):
+        raise ValueError("candidates: expected one or more, found none")
     claimed = log_softmax(_real("log_weights", log_weights))
     implied = log_softmax(_real("log_joint", [log_joint(latents) for latents in candidates]))
     if claimed.shape != implied.shape:

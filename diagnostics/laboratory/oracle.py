@@ -22,7 +22,7 @@ from scipy.stats import t as student_t
 
 from ...zoo.contract import Design, Model, Prior
 from ...zoo.corpus import Corpus
-from .subject import Bench, Subject, check_counts, name_of, reports_broken
+from .subject import Bench, Subject, blaming, check_counts, name_of, reports_broken
 from .verdict import FALSE_ALARM_RATE, Verdict, judge, table_of
 
 LEAST_EFFECTIVE = 400
@@ -67,6 +67,8 @@ class Oracle:
             An assignment comes twice, the log joint of one is NaN or infinity, or all are impossible.
         """
         values = np.array([np.array(z) for z in assignments])  # copies: a generator may refill one array
+        if values.ndim != 2:
+            raise ValueError(f"assignments: expected an array for each, found shape {values.shape} of all")
         distinct, counts = np.unique(values, axis=0, return_counts=True)
         if (counts > 1).any():
             twice = distinct[counts.argmax()]
@@ -304,12 +306,15 @@ class _Probe:
             self.names += [name + (f"[{','.join(map(str, i))}]" if i else "") for i in index]
 
     def __call__(self, latents: Any) -> np.ndarray:
-        z = np.asarray(self.labels(latents))
+        with blaming("labels"):
+            z = np.asarray(self.labels(latents))
         if z.shape != (self.counts.size,):
             raise ValueError(f"labels: expected one a token ({self.counts.size}), found shape {z.shape}")
         same = z[self.pairs[0]] == z[self.pairs[1]]
         topics = np.unique(z).size == self.counts
-        return np.concatenate([same, topics, *(np.ravel(latents[name]) for name in self.hyper)], dtype=float)
+        with blaming("a hyperparameter of the latents"):
+            hyper = [np.ravel(latents[name]) for name in self.hyper]
+        return np.concatenate([same, topics, *hyper], dtype=float)
 
     def least_error(self, draws: int) -> np.ndarray:
         """Return the error of independent draws: a chain that misses a rare event has an MCSE of 0."""

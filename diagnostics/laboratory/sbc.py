@@ -121,7 +121,9 @@ def sbc(
     ValueError
         An argument is out of its range, other processes cannot be given the subject, or `store` holds another
         run: with other arguments, other quantities, other data, or a subject that differs in the files of its
-        classes, in what they import or in its attributes.
+        classes, in what they import, in its attributes or, where it has no file, in what its functions name.
+    MemoryError
+        A process was ended from outside, as an operating system does that runs out of memory.
     """
     check_counts(draws=(draws, 1), thin=(1 if thin is None else thin, 1))
     check_counts(replications=(replications, least_replications(draws, false_alarm_rate)))

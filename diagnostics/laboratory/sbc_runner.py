@@ -7,7 +7,9 @@ import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from dis import get_instructions
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -16,11 +18,12 @@ from typing import Any, Protocol
 
 import numpy as np
 from arviz_stats.base.array import array_stats
-from joblib import Parallel, delayed
+from joblib import delayed
 from joblib.externals.loky.backend.reduction import dumps
 from joblib.parallel import get_active_backend
 
 from ...zoo.files import claim
+from ..engine import unordered
 from .own_files import is_own
 from .subject import Bench, Subject, name_of
 
@@ -59,7 +62,8 @@ class PosteriorJoint:
     ----------
     observed : data
     posterior : list of latents
-        Draws given `observed`, one a replication.
+        Draws given `observed`, one a replication. Each is the start of another, too; so a subject, which may
+        move them in place, gets copies.
     """
 
     def __init__(self, observed: Any, posterior: list[Any]):
@@ -68,12 +72,12 @@ class PosteriorJoint:
 
     def draw(self, bench: Bench, rng: np.random.Generator, index: int) -> tuple[Any, Any]:
         """One draw of the posterior, extended by new data."""
-        return bench.extend(rng, self.posterior[index], self.observed)
+        return bench.extend(rng, deepcopy(self.posterior[index]), self.observed)
 
     def start(self, bench: Bench, rng: np.random.Generator, index: int, data: Any) -> Any:
         """Latents from a draw far away in the chain; its new data are thrown away."""
         far = (index + len(self.posterior) // 2) % len(self.posterior)
-        return bench.extend(rng, self.posterior[far], self.observed)[0]
+        return bench.extend(rng, deepcopy(self.posterior[far]), self.observed)[0]
 
 
 @dataclass(frozen=True)
@@ -154,11 +158,13 @@ def identity_of(subject: Subject, observed: Any) -> dict[str, str]:
     """Say what a run is of, as far as all processes would say the same: digests by name.
 
     Of the subject these are its name, the files of its classes with those that they import, and each of its
-    attributes. Files of the package are left out: a store may outlive a comment there, and
+    attributes, of functions with their files. Where there is no file, as in a notebook, it is functions with
+    all that they name. Files of the package are left out: a store may outlive a comment there, and
     `Case.fingerprint` minds the rest. So are installed packages.
     """
     classes = [c for c in type(subject).__mro__ if not _is_elsewhere(c.__module__)]
-    files = [_file(c) for c in classes] + _imported([c.__module__ for c in classes])
+    own = [c.__module__ for c in classes]
+    files = [_file(c) for c in classes] + [text for name, text in _texts(own) if name not in own]
     attributes = {f"subject.{name}": _digest(value) for name, value in _state(subject).items()}
     return {
         "subject": name_of(subject),
@@ -181,8 +187,8 @@ def _is_elsewhere(module: str) -> bool:
     return module.partition(".")[0] in (__name__.partition(".")[0], "builtins")
 
 
-def _imported(modules: list[str]) -> list[str]:
-    """Texts of somebody's own modules that some modules import, and those import, and so on."""
+def _texts(modules: list[str]) -> list[tuple[str, str]]:
+    """Names and texts of somebody's own modules, of those that they import, and those import, and so on."""
     texts: dict[str, str] = {}
     waiting = list(modules)
     while waiting:
@@ -195,7 +201,7 @@ def _imported(modules: list[str]) -> list[str]:
             waiting += _imports_of(name, ast.parse(texts[name]))
         except (OSError, ValueError, SyntaxError):  # compiled, or no longer what was imported
             continue
-    return [texts[name] for name in sorted(texts) if name not in modules]
+    return sorted(texts.items())
 
 
 def _imports_of(name: str, module: ast.Module) -> Iterator[str]:
@@ -216,7 +222,7 @@ def _file(of_class: type) -> str:
     try:
         return Path(inspect.getfile(of_class)).read_text(encoding="utf-8")
     except (TypeError, OSError, ValueError):
-        return "".join(_source(value) for value in vars(of_class).values() if inspect.isroutine(value))
+        return repr([_told(value, {}) for value in vars(of_class).values() if inspect.isroutine(value)])
 
 
 def _source(function: Any) -> str:
@@ -228,11 +234,40 @@ def _source(function: Any) -> str:
 
 
 def _parts(function: Any) -> list[Any]:
-    """Return what a function depends on beside its source: what it wraps, its object, defaults, closure."""
+    """Return what a function depends on beside its source.
+
+    That is what it wraps, its object, defaults and closure, and the file of its module or, where there is
+    none, what the function names there.
+    """
     names = ("py_func", "__wrapped__", "__self__", "__defaults__", "__kwdefaults__")
     cells = getattr(function, "__closure__", None) or ()
     filled = [cell.cell_contents for cell in cells if cell != CellType()]  # which is an empty one
-    return [*(getattr(function, name, None) for name in names), *filled]
+    outside = _texts([function.__module__]) if getattr(function, "__module__", None) else []
+    return [*(getattr(function, name, None) for name in names), *filled, *(outside or _named(function))]
+
+
+def _named(function: Any) -> list[Any]:
+    """Functions, classes and values of its module that a function without a file names, in a fixed order."""
+    code, values = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if code is None or getattr(module, "__file__", None) is not None:
+        return []
+    steps = [step for part in _codes(code) for step in get_instructions(part)]
+    names = sorted({step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")})
+    found = [values[name] for name in names if name in values and not isinstance(values[name], ModuleType)]
+    return [_file(value) if _is_typed_class(value) else value for value in found]
+
+
+def _is_typed_class(value: Any) -> bool:
+    return isinstance(value, type) and value.__module__ == "__main__"
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Code of a function, and of those inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
 
 
 def _state(thing: Any) -> dict[str, Any]:
@@ -326,8 +361,7 @@ def run_blocks(
         for i, block in enumerate(blocks)
         if i not in done
     )
-    results = Parallel(n_jobs=n_jobs, backend=backend, return_as="generator_unordered")(tasks)
-    for i, result in results:  # type: ignore[misc]
+    for i, result in unordered(tasks, n_jobs, backend=backend):
         done[i] = result
         finished += len(blocks[i])
         if progress is not None:

@@ -115,7 +115,8 @@ class BrokenSubject(Exception):
 
 
 @contextmanager
-def _blaming(function: str) -> Iterator[None]:
+def blaming(function: str) -> Iterator[None]:
+    """Turn what a function of the subject raises into a `BrokenSubject` that names the function."""
     try:
         yield
     except BrokenSubject:
@@ -171,13 +172,13 @@ class Bench:
 
     def draw_joint(self, rng: np.random.Generator) -> tuple[Any, Any]:
         """Latents from the prior and data given them."""
-        with _blaming("draw_latents"):
+        with blaming("draw_latents"):
             latents = _expected(self.subject.draw_latents(rng), "draw_latents")
         return latents, self.draw_data(rng, latents)
 
     def draw_data(self, rng: np.random.Generator, latents: Any) -> Any:
         """Draw data given latents."""
-        with _blaming("draw_data"):
+        with blaming("draw_data"):
             return self.subject.draw_data(rng, latents)
 
     def start(self, rng: np.random.Generator, data: Any) -> Any:
@@ -185,12 +186,12 @@ class Bench:
         start = getattr(self.subject, "start", None)
         if start is None:
             return self.draw_joint(rng)[0]
-        with _blaming("start"):
+        with blaming("start"):
             return _expected(start(rng, data), "start")
 
     def copy_of(self, data: Any) -> Any:
         """Copy data of which a chain is run after others have been drawn, maybe into the same array."""
-        with _blaming("a copy of the data"):
+        with blaming("a copy of the data"):
             return deepcopy(data)
 
     def extend(self, rng: np.random.Generator, latents: Any, data: Any) -> tuple[Any, Any]:
@@ -198,12 +199,12 @@ class Bench:
         extend = getattr(self.subject, "extend", None)
         if extend is None:
             raise BrokenSubject("posterior SBC needs a subject with extend(rng, latents, data)")
-        with _blaming("extend"):
+        with blaming("extend"):
             return extend(rng, latents, data)
 
     def transitions(self, rng: np.random.Generator, latents: Any, data: Any) -> Iterator[Any]:
         """Latents after each further transition given `data`."""
-        with _blaming("transition"):
+        with blaming("transition"):
             chain = getattr(self.subject, "transitions", None)
             if chain is not None:
                 yield from _until_closed(chain(rng, latents, data))
@@ -219,7 +220,7 @@ class Bench:
 
     def measure(self, latents: Any, data: Any) -> np.ndarray:
         """Test quantities in one flat array, in the order of `shapes`, rounded to ten significant digits."""
-        with _blaming("quantities"):
+        with blaming("quantities"):
             told = self.subject.quantities(latents, data)
             if not hasattr(told, "items"):
                 found = "None" if told is None else type(told).__name__
@@ -280,6 +281,8 @@ def _check_names(shapes: Mapping[Any, tuple[int, ...]]) -> None:
     for name in shapes:
         if not isinstance(name, str):
             raise BrokenSubject(f"quantity {name!r}: expected a name that is a string")
+        if not name:
+            raise BrokenSubject("quantity '': expected a name, found an empty one")
         if "/" in name:
             raise BrokenSubject(
                 f"quantity {name!r}: expected a name without '/', which parts groups in files"

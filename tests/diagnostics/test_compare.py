@@ -4,6 +4,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 import xarray as xr
+from bnpzoo.diagnostics import compare as compare_module
 from bnpzoo.diagnostics.compare import compare, labelled
 from bnpzoo.diagnostics.copies import refuse_copies
 
@@ -238,8 +239,43 @@ def test_what_is_rare_may_not_have_come_up():
         found = row(compare({"a": fit({"x": short * 1.0}), "b": fit({"x": long * 1.0})}), "x")
         n_disagree += found.verdict == "disagree"
     assert n_disagree == 0
-    never, often = np.zeros((4, 25)), (rng.random((4, 2500)) < 0.3) * 1.0
-    assert compare({"a": fit({"x": never}), "b": fit({"x": often})}).verdict == "disagree"
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.3, "inconclusive"), (0.95, "disagree")])
+def test_four_chains_that_never_leave_a_value_may_be_slow_unless_it_is_rare(share, verdict):
+    """All of them begin at what is not rare often enough: of probability 0.7, in 24 of 100 fits."""
+    often = (np.random.default_rng(RNG_SEED).random((4, 2500)) < share) * 1.0
+    assert compare({"a": fit({"x": np.zeros((4, 100))}), "b": fit({"x": often})}).verdict == verdict
+
+
+def in_states(rng, probability, lasts, draws=500):
+    """Four right chains that keep their state, whether an event has come up, for a while."""
+    renewed = rng.random((4, draws)) < 1.0 / lasts
+    renewed[:, 0] = True
+    states = rng.random((4, draws)) < probability
+    last = np.maximum.accumulate(np.where(renewed, np.arange(draws), 0), axis=1)
+    return np.take_along_axis(states, last, axis=1) * 1.0
+
+
+@pytest.mark.parametrize(("few", "least", "most"), [(compare_module.FEW_VISITS, 0, 0), (0, 5, 40)])
+def test_what_came_up_a_few_times_in_slow_chains_does_not_tell_how_rare_it_is(few, least, most, monkeypatch):
+    """None of 60 pairs of right fits disagrees; without the limit a quarter does.
+
+    With it none of 1,000 did: a false alarm here has a probability of 60 * 3e-3 at most, at 95 %.
+    """
+    monkeypatch.setattr(compare_module, "FEW_VISITS", few)
+    rng = np.random.default_rng(RNG_SEED)
+    verdicts = [
+        compare({"a": fit({"x": in_states(rng, 0.02, 30)}), "b": fit({"x": in_states(rng, 0.02, 1)})}).verdict
+        for _ in range(60)
+    ]
+    assert least <= verdicts.count("disagree") <= most
+
+
+def test_few_visits_do_not_hide_a_difference_that_they_cannot_explain():
+    seldom = np.zeros((4, 500))
+    seldom[0, 40:45] = seldom[2, 7] = 1.0
+    assert compare({"a": fit({"x": seldom}), "b": fit({"x": normal(5.0)})}).verdict == "disagree"
 
 
 def test_a_longer_run_of_the_same_seed_is_no_other_run():
@@ -278,6 +314,17 @@ def test_other_misuse_is_refused():
         compare({"a": fit({"x": normal()}), "b": fit({"y": normal()})})
     with pytest.raises(ValueError, match="made by `sample`"):
         compare({"a": xr.DataTree()})
+    for what in (xr.DataTree(), [xr.DataTree()], iter([xr.DataTree()])):
+        with pytest.raises(ValueError, match="fit: expected a fit made by `sample`, found a tree without"):
+            compare(what)
+    for what in ({"a": "fit.nc"}, ["fit.nc"]):
+        with pytest.raises(ValueError, match="expected a fit made by `sample`, found str"):
+            compare(what)
+
+
+def test_fits_may_come_one_after_the_other():
+    trees = [fit({"x": normal(seed=seed)}) for seed in (1, 2)]
+    assert compare(tree for tree in trees).rows == compare(trees).rows
 
 
 def test_hyperparameters_are_compared_as_values_not_as_text():

@@ -26,6 +26,7 @@ def test_density_mean_quantile_and_draws(prior):
 
 def test_a_prior_reads_as_it_is_written():
     assert str(Beta(2, 0.5)) == "Beta(2, 0.5)"
+    assert str(Gamma(1.23456789, 12345678)) == "Gamma(1.23456789, 12345678)"
 
 
 @pytest.mark.parametrize("prior", [Gamma(0.01, 1.0), Beta(0.01, 1.0), Beta(1.0, 0.01), Beta(0.01, 0.01)])

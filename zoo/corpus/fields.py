@@ -256,6 +256,8 @@ def sound_coo(name: str, matrix: Any, kinds: str = "iuf") -> Any:
         raise CorpusError(f"{name}: expected two dimensions, found shape {matrix.shape}")
     if matrix.dtype.kind not in kinds:
         raise CorpusError(f"{name}: expected numbers, found {matrix.dtype}")
+    if matrix.dtype == np.float16:  # which scipy's sparse matrices do not hold
+        matrix = matrix.astype(np.float32)
     for part in POSITIONS if sparse.issparse(matrix) else ():
         check_positions(f"{name}: {part}", np.asarray(getattr(matrix, part, 0)))
     try:

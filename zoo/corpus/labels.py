@@ -1,6 +1,6 @@
 """Labels of documents as columns of numbers: which covariates a model sees, and how."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -116,7 +116,17 @@ def columns_of(labels: str, corpus: Labelled, model: str, *, has_numbers: bool) 
             )
         else:
             out += [Column(name, value) for value in _categories(corpus, name, values)]
+    refuse_repeats(((column.covariate, column.value) for column in out), f"{model}: labels")
     return tuple(out)
+
+
+def refuse_repeats(named: Iterable[tuple[str, Any]], where: str) -> None:
+    """Raise CorpusError where a covariate is named twice in the same form: a topic would tell it twice."""
+    seen: set[tuple[str, Any]] = set()
+    for one in named:
+        if one in seen:
+            raise CorpusError(f"{where}: expected each covariate once, found {one[0]!r} twice")
+        seen.add(one)
 
 
 def _values(corpus: Labelled, name: str, model: str) -> Any:

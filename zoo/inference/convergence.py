@@ -12,6 +12,9 @@ RHAT_LIMIT = 1.05
 ESS_LIMIT = 100.0
 """Beyond these a Monte Carlo standard error is not to be trusted, and no difference in its units either."""
 
+ROUNDING = 1e-10
+"""Relative difference that two draws may have by rounding alone."""
+
 LOCAL = frozenset({"same_topic", "topic_entropy", "predictive", "probed_log_u", "probed_label"})
 """Test quantities that look at single places of the corpus; the others are global."""
 
@@ -70,7 +73,7 @@ def moves(draws: np.ndarray) -> bool:
     True where one of them is not finite.
     """
     with np.errstate(invalid="ignore"):
-        return not np.ptp(draws) <= 1e-10 * np.abs(draws).max() < np.inf
+        return not np.ptp(draws) <= ROUNDING * np.abs(draws).max() < np.inf
 
 
 def ess(draws: np.ndarray) -> float:

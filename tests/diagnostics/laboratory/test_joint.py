@@ -69,3 +69,8 @@ def test_a_difference_that_is_no_number_is_the_worst_of_its_name():
     verdict = joint_ratio_test("toy", lambda z: 0.0, [Conditional("z", "ab", own) for own in weights])
     assert verdict.status == "rejected"
     assert np.isnan(verdict.figures["largest"])
+
+
+def test_no_candidates():
+    with pytest.raises(ValueError, match="candidates: expected one or more, found none"):
+        joint_ratio_test("toy", lambda z: 0.0, [Conditional("z", [], np.zeros(0))])

@@ -176,6 +176,10 @@ def test_arguments_of_the_oracle_out_of_range(chinese, oracle):
         agrees_with_oracle(chinese(), oracle, WORDS, draws=0)
     with pytest.raises(ValueError, match="chains: expected a whole number, 1 or more, found 0"):
         agrees_with_oracle(chinese(), oracle, WORDS, chains=0)
+    found = agrees_with_oracle(chinese(), oracle, WORDS, labels=lambda latents: 1 / 0, draws=20)
+    assert (found.status, found.message) == ("broken", "labels raised ZeroDivisionError: division by zero.")
+    with pytest.raises(ValueError, match=r"assignments: expected an array for each, found shape \(2,\)"):
+        Oracle.of([0, 1], lambda z: 0.0)
     for wrong in (lambda latents: latents["z"][:3], lambda latents: np.append(latents["z"], 0)):
         with pytest.raises(ValueError, match=r"labels: expected one a token \(4\), found shape"):
             agrees_with_oracle(chinese(), oracle, WORDS, labels=wrong, draws=20)

@@ -1,3 +1,4 @@
+import os
 import sys
 from functools import partial, wraps
 from importlib import import_module
@@ -11,7 +12,14 @@ import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 from bnpzoo.diagnostics.laboratory.sbc import least_replications, sbc
-from bnpzoo.diagnostics.laboratory.sbc_runner import identity_of, normalised_ranks
+from bnpzoo.diagnostics.laboratory.sbc_runner import (
+    Plan,
+    PriorJoint,
+    identity_of,
+    normalised_ranks,
+    run_blocks,
+)
+from bnpzoo.diagnostics.laboratory.subject import Bench
 from scipy.stats import kstest
 
 FAST = {"replications": 60, "draws": 31, "thin": 3}
@@ -360,3 +368,90 @@ def test_blocks_agree_on_the_order_of_quantities(normal, broken):
     expected = sbc(good, **FAST, seed=3).groups["prior_sbc"]
     found = sbc(broken(quantities=quantities), **FAST, seed=3).groups["prior_sbc"]
     assert found[list(expected)].identical(expected)
+
+
+NOTEBOOK = """
+SHIFT = 0.0
+
+def posterior(data):
+    return data.mean() + SHIFT
+
+class Sampler:
+    def transition(self, rng, latents, data):
+        return posterior(data)
+"""
+
+
+def typed(text, name="notebook"):
+    """A subject of a class that was typed at a prompt: no file has it."""
+    module = ModuleType(name)
+    exec(text, vars(module))
+    return module.Sampler()
+
+
+@pytest.mark.parametrize("change", [("SHIFT = 0.0", "SHIFT = 1.0"), ("data.mean()", "data.max()")])
+def test_what_a_typed_class_calls_is_a_part_of_it(change):
+    assert identity_of(typed(NOTEBOOK), None) == identity_of(typed(NOTEBOOK), None)
+    changed = identity_of(typed(NOTEBOOK.replace(*change)), None)
+    assert changed["files"] != identity_of(typed(NOTEBOOK), None)["files"]
+
+
+def test_so_is_the_file_of_a_function_that_a_subject_holds(tmp_path, monkeypatch):
+    """As `NumpyroProgram` holds one: what it calls may have changed, though it has not."""
+    file, module = tmp_path / "program.py", ModuleType("program")
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "program", module)
+
+    def holding(text):
+        file.write_text(text)
+        exec(text, vars(module))
+        return identity_of(Steps(module.program), None)
+
+    text = "def prior():\n    return 1.0\n\ndef program():\n    return prior()\n"
+    assert holding(text) == holding(text)
+    assert holding(text)["subject.by"] != holding(text.replace("1.0", "50.0"))["subject.by"]
+
+
+class InPlace:
+    """An exact sampler of a normal mean that moves in place, and keeps latents where data are extended."""
+
+    def draw_latents(self, rng):
+        return rng.normal(0.0, 1.0, 1)
+
+    def draw_data(self, rng, latents):
+        return rng.normal(latents[0], 1.0, 3)
+
+    def transition(self, rng, latents, data):
+        latents[0] = rng.normal(data.sum() / (data.size + 1), (data.size + 1) ** -0.5)
+        return latents
+
+    def quantities(self, latents, data):
+        return {"mu": latents[0]}
+
+    def extend(self, rng, latents, data):
+        return latents, np.concatenate([data, self.draw_data(rng, latents)])
+
+
+def test_posterior_sbc_does_not_hang_on_who_computes_it_where_latents_move_in_place():
+    given = {"observed": np.array([0.5, 1.0, -0.2]), "replications": 60, "draws": 9, "thin": 1, "seed": 3}
+    alone, together = (sbc(InPlace(), n_jobs=n, **given).groups["posterior_sbc"] for n in (1, 2))
+    assert alone.identical(together)
+
+
+class Deadly(InPlace):
+    def transition(self, rng, latents, data):
+        os._exit(3)  # as a compiled sampler that writes where it must not
+
+
+def test_a_process_that_ends_is_one_line():
+    with pytest.raises(MemoryError, match="a process was ended from outside"):
+        run_blocks(Bench(Deadly()), PriorJoint(), Plan(40, 5, 0, 1, 0), None, {}, 2, None, None)
+
+
+def test_a_quantity_has_a_name():
+    class Nameless(InPlace):
+        def quantities(self, latents, data):
+            return {"": latents[0]}
+
+    found = sbc(Nameless(), replications=20, draws=5, thin=1)
+    assert (found.status, found.message) == ("broken", "quantity '': expected a name, found an empty one.")

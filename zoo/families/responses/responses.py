@@ -8,7 +8,7 @@ from scipy import sparse
 
 from ...contract import Design
 from ...corpus import Corpus, CorpusError
-from ...corpus.labels import FORMS, GROUP, NOTHING, Labelled, asked_for
+from ...corpus.labels import FORMS, GROUP, NOTHING, Labelled, asked_for, refuse_repeats
 
 LEAST_SPREAD = 1e-10
 """By how much numbers have to differ, as a share of their size."""
@@ -90,7 +90,9 @@ def responses_of(asked: str, corpus: Labelled, model: str) -> tuple[Response, ..
         names = [name for name in found if not sparse.issparse(corpus.covariates.get(name))]
     if not names:
         raise CorpusError(f"{model}: response: expected a covariate of the corpus, found none")
-    return tuple(_response(name, corpus, model) for name in names)
+    found = tuple(_response(name, corpus, model) for name in names)
+    refuse_repeats(((covariate_of(one, corpus), one.is_number) for one in found), f"{model}: response")
+    return found
 
 
 def _response(name: str, corpus: Labelled, model: str) -> Response:
