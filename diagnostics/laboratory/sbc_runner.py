@@ -222,7 +222,11 @@ def _file(of_class: type) -> str:
     try:
         return Path(inspect.getfile(of_class)).read_text(encoding="utf-8")
     except (TypeError, OSError, ValueError):
-        return repr([_told(value, {}) for value in vars(of_class).values() if inspect.isroutine(value)])
+        return repr(_told(_routines(of_class), {}))
+
+
+def _routines(of_class: type) -> list[Any]:
+    return [value for value in vars(of_class).values() if inspect.isroutine(value)]
 
 
 def _source(function: Any) -> str:
@@ -249,17 +253,18 @@ def _parts(function: Any) -> list[Any]:
 def _named(function: Any) -> list[Any]:
     """Functions, classes and values of its module that a function without a file names, in a fixed order."""
     code, values = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    if code is None or getattr(module, "__file__", None) is not None:
+    if code is None or not _is_typed(function):
         return []
     steps = [step for part in _codes(code) for step in get_instructions(part)]
     names = sorted({step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")})
     found = [values[name] for name in names if name in values and not isinstance(values[name], ModuleType)]
-    return [_file(value) if _is_typed_class(value) else value for value in found]
+    return [_routines(value) if isinstance(value, type) and _is_typed(value) else value for value in found]
 
 
-def _is_typed_class(value: Any) -> bool:
-    return isinstance(value, type) and value.__module__ == "__main__"
+def _is_typed(thing: Any) -> bool:
+    """Whether a function or class is of a module without a file, as what is typed at a prompt."""
+    module = getattr(thing, "__module__", None) or ""
+    return not _is_elsewhere(module) and getattr(sys.modules.get(module), "__file__", None) is None
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

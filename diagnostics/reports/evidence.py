@@ -56,7 +56,7 @@ BLIND = """\
 Changes of single points of a model's programs, drawn at random by `bnpzoo validate MODEL --blind 40`: of kernel, adapter,
 generator, density, references and Stan program, a file after the other. They meet tests and rungs from cheap to costly.
 Each audit stands as it was drawn; tests that were added for what survived change nothing here. The share is of those
-that run, killed or survived, with its exact 95% interval.
+that run, killed or survived, with its exact 95% interval; in both all files count alike, however long.
 """  # noqa: E501
 
 TWINS = """\

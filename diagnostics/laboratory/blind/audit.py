@@ -139,7 +139,10 @@ class Audit:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Exact 95 % interval of `score_of_running` over all that could be drawn (Clopper and Pearson)."""
+        """Exact 95 % interval of `score_of_running` over all that could be drawn (Clopper and Pearson).
+
+        As `draw` does it, that is: all files count alike, however many places they have.
+        """
         killed, alive = len(self.of("killed")), len(self.of("survived"))
         low = beta.ppf(0.025, killed, alive + 1) if killed else 0.0
         high = beta.ppf(0.975, killed + 1, alive) if alive else 1.0

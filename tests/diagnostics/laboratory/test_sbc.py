@@ -376,9 +376,14 @@ SHIFT = 0.0
 def posterior(data):
     return data.mean() + SHIFT
 
+class Scale:
+    def of(self, data):
+        return 2.0
+
 class Sampler:
     def transition(self, rng, latents, data):
-        return posterior(data)
+        assert isinstance(self, Sampler)
+        return posterior(data) * Scale().of(data)
 """
 
 
@@ -389,7 +394,9 @@ def typed(text, name="notebook"):
     return module.Sampler()
 
 
-@pytest.mark.parametrize("change", [("SHIFT = 0.0", "SHIFT = 1.0"), ("data.mean()", "data.max()")])
+@pytest.mark.parametrize(
+    "change", [("SHIFT = 0.0", "SHIFT = 1.0"), ("data.mean()", "data.max()"), ("return 2.0", "return 3.0")]
+)
 def test_what_a_typed_class_calls_is_a_part_of_it(change):
     assert identity_of(typed(NOTEBOOK), None) == identity_of(typed(NOTEBOOK), None)
     changed = identity_of(typed(NOTEBOOK.replace(*change)), None)
