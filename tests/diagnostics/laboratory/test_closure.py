@@ -234,8 +234,9 @@ SMALL = {
 }
 
 
-NO_PART = (Path("kernels/toolbox/compilers.py"), Path("zoo/memory.py"))
-"""What drives numba, and what can only refuse to begin; see ``ladder.NOT_FOLLOWED``."""
+NO_PART = (Path("kernels/toolbox/compilers.py"), Path("kernels/toolbox/cache.py"), Path("zoo/memory.py"))
+"""What drives numba, what finds a place for the kernels when they are imported, in the first test of a process,
+and what can only refuse to begin; see ``ladder.NOT_FOLLOWED``."""
 
 
 def name_at(module, line):
