@@ -235,7 +235,7 @@ SMALL = {
 
 
 NO_PART = (Path("kernels/toolbox/compilers.py"), Path("kernels/toolbox/cache.py"), Path("zoo/memory.py"))
-"""What drives numba, what finds a place for the kernels when they are imported, in the first test of a process,
+"""What drives numba; what finds a place for the kernels as they are imported, in the first test of a process;
 and what can only refuse to begin; see ``ladder.NOT_FOLLOWED``."""
 
 
