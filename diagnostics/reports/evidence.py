@@ -37,7 +37,8 @@ INTRODUCTION = """\
 
 This page is written from the package's books, the stored verdicts of `bnpzoo validate --all`; no verdict and no figure
 is typed by hand. A verdict holds until something changes that it depends on: the model, its kernel, its references or the
-rung. The sequential test rejects a right sampler with a probability of at most {rate:g}; oracle, Geweke and SBC are set
+rung. Where such a change has no part in its figures, it may be kept without judging again, as CONTRIBUTING.md says.
+The sequential test rejects a right sampler with a probability of at most {rate:g}; oracle, Geweke and SBC are set
 to {rate:g}, over all their quantities together, and keep it approximately; joint has no randomness in its verdict;
 reference allows 4 standard errors for each difference, and so rejects a right sampler in up to about 2% of runs.
 Choose a mark for its figures.

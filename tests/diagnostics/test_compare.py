@@ -7,6 +7,7 @@ import xarray as xr
 from bnpzoo.diagnostics import compare as compare_module
 from bnpzoo.diagnostics.compare import compare, labelled
 from bnpzoo.diagnostics.copies import refuse_copies
+from states import two_states
 
 RNG_SEED = 20240
 
@@ -248,15 +249,6 @@ def test_four_chains_that_never_leave_a_value_may_be_slow_unless_it_is_rare(shar
     assert compare({"a": fit({"x": np.zeros((4, 100))}), "b": fit({"x": often})}).verdict == verdict
 
 
-def in_states(rng, probability, lasts, draws=500):
-    """Four right chains that keep their state, whether an event has come up, for a while."""
-    renewed = rng.random((4, draws)) < 1.0 / lasts
-    renewed[:, 0] = True
-    states = rng.random((4, draws)) < probability
-    last = np.maximum.accumulate(np.where(renewed, np.arange(draws), 0), axis=1)
-    return np.take_along_axis(states, last, axis=1) * 1.0
-
-
 @pytest.mark.parametrize(("few", "least", "most"), [(compare_module.FEW_VISITS, 0, 0), (0, 5, 40)])
 def test_what_came_up_a_few_times_in_slow_chains_does_not_tell_how_rare_it_is(few, least, most, monkeypatch):
     """None of 60 pairs of right fits disagrees; without the limit a quarter does.
@@ -266,7 +258,12 @@ def test_what_came_up_a_few_times_in_slow_chains_does_not_tell_how_rare_it_is(fe
     monkeypatch.setattr(compare_module, "FEW_VISITS", few)
     rng = np.random.default_rng(RNG_SEED)
     verdicts = [
-        compare({"a": fit({"x": in_states(rng, 0.02, 30)}), "b": fit({"x": in_states(rng, 0.02, 1)})}).verdict
+        compare(
+            {
+                "a": fit({"x": two_states(rng, 4, 500, 0.02, 30)}),
+                "b": fit({"x": two_states(rng, 4, 500, 0.02, 1)}),
+            }
+        ).verdict
         for _ in range(60)
     ]
     assert least <= verdicts.count("disagree") <= most

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from bnpzoo.diagnostics.laboratory import geweke as geweke_module
 from bnpzoo.diagnostics.laboratory.geweke import Scale, geweke, welch
+from states import two_states
 
 
 def test_right_subjects_pass(normal, chinese):
@@ -90,15 +91,6 @@ def test_what_never_came_up_in_slow_chains_must_not_be_rare(normal, share, statu
     assert any(not verdict.groups["draws"]["successive"][1].any() for verdict in found)
 
 
-def two_states(rng, chains, transitions, probability=0.02, lasts=30):
-    """Right chains, each from an independent draw: a state that is renewed now and then."""
-    renewed = rng.random((chains, transitions)) < 1.0 / lasts
-    renewed[:, 0] = True
-    states = rng.random((chains, transitions)) < probability
-    last = np.maximum.accumulate(np.where(renewed, np.arange(transitions), 0), axis=1)
-    return np.take_along_axis(states, last, axis=1) * 1.0
-
-
 @pytest.mark.parametrize(("few", "most"), [(geweke_module.FEW, 0), (1, 50)])
 def test_few_chains_that_have_left_do_not_tell_their_variance(few, most, monkeypatch):
     """None of 500 right samplers is rejected at 1e-5; Student's law alone rejects one in 27.
@@ -107,7 +99,9 @@ def test_few_chains_that_have_left_do_not_tell_their_variance(few, most, monkeyp
     """
     monkeypatch.setattr(geweke_module, "FEW", few)
     rng = np.random.default_rng(1)
-    found = [welch((rng.random(2000) < 0.02) * 1.0, two_states(rng, 50, 100))[1] for _ in range(500)]
+    found = [
+        welch((rng.random(2000) < 0.02) * 1.0, two_states(rng, 50, 100, 0.02, 30))[1] for _ in range(500)
+    ]
     assert (most > 0) == (min(found) < 1e-5)
     assert np.sum(np.array(found) < 1e-5) <= most
 
