@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from joblib import delayed, parallel_config
 
 from ...zoo.contract import Model
-from ...zoo.models import MODELS, combinations
+from ...zoo.models import MODELS
 from ...zoo.wording import not_among
 from ..engine import unordered
 from .archive import Archive, Books, Record
+from .forms import Form, forms
 from .ladder import BUDGETS, RUNGS, Case, climb, rungs_of
 from .mutants.registry import MUTANTS, mutants_of
 from .verdict import Verdict
@@ -28,9 +29,6 @@ type Progress = Callable[[Case, int, int], None]
 
 LONG_REFERENCES = ("hpyp",)
 """Models on whose references NUTS needs the budget ``long``: at ``full`` chains of hpyp have not met."""
-
-FORMS = (("was", "", '{"forward": true}'),)
-"""Options with which a model is another one, and is judged as well: its name, its topics and the options."""
 
 STORE = Path("out/validation")
 """Default folder of results."""
@@ -179,11 +177,6 @@ def until_killed(
                 break
 
 
-def forms() -> list[tuple[str, str, str]]:
-    """Models that a full round judges: name, topics and options of each, `FORMS` at the end."""
-    return [*((model, topics, "") for model, topics in combinations()), *FORMS]
-
-
 def _of_reference(model: str) -> str:
     return "long" if model in LONG_REFERENCES else "full"
 
@@ -195,7 +188,7 @@ def round_of(budget: str) -> list[Case]:
         for model, topics, options in forms()
         for case in cases_of(model, budget=budget, topics=topics, options=options)
     ]
-    wrong = [case for model, topics in combinations() for case in mutant_cases(model, topics=topics)]
+    wrong = [case for form in forms() for case in _own_mutants(form)]
     dear = [
         case
         for model, topics, options in forms()
@@ -209,6 +202,14 @@ def round_of(budget: str) -> list[Case]:
         *sorted(wrong, key=lambda case: order[case.rung]),
         *dear,
     ]
+
+
+def _own_mutants(form: Form) -> list[Case]:
+    """Cases of the mutants of a form; with options, only of those that the model does not have without."""
+    cases = mutant_cases(form.model, topics=form.topics, options=form.options)
+    plain = mutants_of(Case(form.model, "", "", topics=form.topics).model_as_told()) if form.options else []
+    known = {mutant.id for mutant in plain}
+    return [case for case in cases if case.mutant not in known]
 
 
 def known_of(cases: Iterable[Case], store: Path) -> dict[Case, Record]:

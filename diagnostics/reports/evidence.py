@@ -18,9 +18,10 @@ from ...zoo.files import replace_on_success
 from ..laboratory.archive import AUDIT, Archive, Books, Record, kill_matrix, strongest
 from ..laboratory.blind.audit import Audit
 from ..laboratory.blind.targets import reasons_of_equivalents
+from ..laboratory.forms import forms
 from ..laboratory.ladder import BUDGETS, RUNG_TITLES, RUNGS, Case
 from ..laboratory.noticed import noticed_by
-from ..laboratory.validate import STORE, applies, forms
+from ..laboratory.validate import STORE, applies
 from ..laboratory.verdict import FALSE_ALARM_RATE
 from .fits import rendered
 

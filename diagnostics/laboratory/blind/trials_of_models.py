@@ -10,6 +10,7 @@ from pathlib import Path
 from ....zoo.inference.stan_engines import engines
 from ....zoo.models import MODELS, combinations
 from ..definitions import PACKAGE, Name
+from ..forms import forms
 from ..ladder import Case
 from ..validate import cases_of
 from .changes import Mutation
@@ -64,15 +65,15 @@ def _rungs(name: str, cases: Sequence[Case]) -> Trial:
 
 
 def cousins_of(own: Case) -> list[Trial]:
-    """First rungs of all other models, for changes of what a family shares: a branch may be theirs alone.
+    """First rungs of all other forms of models, for changes of what a family shares: a branch may be theirs.
 
     With topics other than the plain ones: also of those with the same, and of the model itself without them.
     """
     found = []
-    for model, topics in combinations():
-        if topics not in {"", own.topics} or (model, topics) == (own.model, own.topics):
+    for form in forms():
+        if form.topics not in {"", own.topics} or form == (own.model, own.topics, own.options):
             continue
-        cases = cases_of(model, topics=topics)
+        cases = cases_of(form.model, topics=form.topics, options=form.options)
         variants = _to_try(cases, own)
         first = [case for rung in FIRST for case in cases if case.rung == rung and case.variant in variants]
         if first:

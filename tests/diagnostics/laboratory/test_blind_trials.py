@@ -95,6 +95,17 @@ def test_a_model_is_another_to_itself_with_other_topics():
     assert '"parallel"' not in " ".join(trials["joint and oracle of pfa"].arguments)
 
 
+def test_a_model_is_another_to_itself_in_another_form():
+    """``update_vectors`` has a branch for topics without a number, which ``icd`` has by default."""
+    target = PackageModel("icd")
+    changed = next(site[0] for site in target.sites if site[0].definition == "update_vectors")
+    trials = {trial.name: trial for trial in target.trials()}
+    for form in ("icd (n_topics=0)", "was (n_topics=0)"):
+        assert trials[f"joint and oracle of {form}"].in_reserve
+        assert trials[f"joint and oracle of {form}"].sees(changed)
+    assert "joint and oracle of icd" not in trials
+
+
 def test_cousins_have_the_same_topics_and_samplers_that_the_model_lacks():
     """``lda`` under a belief network lacks the sampler of which the last ``_draw_topics`` is."""
     target = PackageModel("lda", "belief-network")

@@ -9,9 +9,10 @@ import pytest
 import xarray as xr
 from bnpzoo.diagnostics.laboratory import ladder, validate
 from bnpzoo.diagnostics.laboratory.archive import Archive, Books, Record, kill_matrix, strongest
+from bnpzoo.diagnostics.laboratory.forms import FORMS, forms
 from bnpzoo.diagnostics.laboratory.geweke import geweke
 from bnpzoo.diagnostics.laboratory.ladder import BUDGETS, DESIGN, RUNGS, Case, CaseSubject
-from bnpzoo.diagnostics.laboratory.mutants.registry import mutants_of
+from bnpzoo.diagnostics.laboratory.mutants.registry import MUTANTS, mutants_of
 from bnpzoo.diagnostics.laboratory.sbc import sbc
 from bnpzoo.diagnostics.laboratory.verdict import Verdict
 from bnpzoo.diagnostics.reports import evidence
@@ -72,9 +73,20 @@ def test_every_case_has_settings_and_a_small_model():
 
 
 def test_a_round_has_forms_of_a_model_that_are_other_models():
-    told = [case for case in validate.round_of("ci") if case.options]
-    assert {case.name_of_model for case in told} == {"was (forward=True)"}
-    assert [case.rung for case in told] == ["joint", "sequential", "oracle", "geweke", "sbc", "reference"]
+    told = [case for case in validate.round_of("ci") if case.options and not case.mutant]
+    assert {(case.model, case.topics, case.options) for case in told} == set(FORMS)
+    of_was = [case.rung for case in told if case.name_of_model == "was (forward=True)"]
+    assert of_was == ["joint", "sequential", "oracle", "geweke", "sbc", "reference"]
+
+
+def test_every_mutant_is_in_a_round_and_once_a_model_unless_it_needs_a_form():
+    told = {(case.name_of_model, case.mutant) for case in validate.round_of("ci") if case.mutant}
+    assert {mutant for _, mutant in told} == {mutant.id for mutant in MUTANTS}
+    of_lda = [model for model, mutant in told if mutant == "stale-mass" and model.startswith("lda")]
+    assert "lda" in of_lda
+    assert "lda (symmetric=False)" not in of_lda
+    assert ("lda (symmetric=False)", "alpha-of-all-topics") in told
+    assert ("icd (n_topics=0)", "topics-kappa-by-topics") in told
 
 
 def test_nothing_is_judged_twice(tmp_path, climbed):
@@ -225,7 +237,7 @@ def test_the_evidence_page_when_nothing_is_stored():
     assert "None was run." in page
     samplers = [
         (model, variant, rung)
-        for model, topics, options in validate.forms()
+        for model, topics, options in forms()
         for made in [Case(model, "", "", topics=topics, options=options).model_as_told()]
         for variant in made.kernels
         for rung in RUNGS
