@@ -10,8 +10,8 @@ corpora hyperparameters are sampled under their default priors, unless ``--set``
 classes, where a corpus has no others. ``simulated`` is the exact start of ``docs/models/hdp.md``: 20,000
 tokens, hyperparameters fixed at those that made them. A sampler with a number, such as ``whole-tables:16``,
 burns in on one in so many documents first, as `bnpzoo.grow` does, and one with ``:cool`` as `bnpzoo.cool`
-does, with as many sweeps at each eta as ``:cool:100`` says, if it does; both in the time of the chain. Prints
-tables and writes them to ``benchmarks/mixing.md``.
+does, with as many sweeps at each eta as ``:cool:100`` says, if it does, and from the eta that ``:cool:100:3``
+says; both in the time of the chain. Prints tables and writes them to ``benchmarks/mixing.md``.
 """
 
 import argparse
@@ -41,6 +41,9 @@ WITHOUT_MOVES = {"whole-tables": "sparse", "exchange": "forced"}
 
 COOL = "cool"
 """What a burn-in is called that cools."""
+
+COOLING = {"sweeps": (int, "{} each"), "hottest": (float, "from {}")}
+"""What may follow, each after a colon; what it is, and how tables say it."""
 
 SEEDS = (1, 2)
 TOPICS = 100
@@ -74,8 +77,8 @@ type Lines = list[Line]
 class Plan(NamedTuple):
     """What is run: a corpus, a model, settings of it as ``bnpzoo fit`` takes them, and a sampler.
 
-    With its burn-in: ``cool``, ``cool:100`` of so many sweeps at each eta, or one in how many documents it
-    begins with; empty where there is none of its own.
+    With its burn-in: ``cool``, ``cool:100`` of so many sweeps at each eta, ``cool:100:3`` from such an eta,
+    or one in how many documents it begins with; empty where there is none of its own.
     """
 
     corpus: str
@@ -146,9 +149,10 @@ def starting_point(data: Data, plan: Plan, start: str, seed: int) -> tuple[Start
         return starting_points(start, model, corpus)[0], 0.0
     begin = time.process_time()
     how: dict[str, Any] = {"variant": plan.sampler, "chains": 1, "seed": seed, "start": start, "workers": 1}
-    kind, _, sweeps = plan.burn_in.partition(":")
+    kind, *numbers = plan.burn_in.split(":")
     if kind == COOL:
-        fit = bnpzoo.cool(model, corpus, *([int(sweeps)] if sweeps else []), **how)
+        cooling = {name: of(x) for (name, (of, _)), x in zip(COOLING.items(), numbers, strict=False)}
+        fit = bnpzoo.cool(model, corpus, **cooling, **how)
     else:
         fit = bnpzoo.grow(model, corpus, int(kind), **how)
     return starting_points(fit, model, corpus)[0], time.process_time() - begin
@@ -220,14 +224,20 @@ def agreement(chains: list[Chain], budget: float) -> Agreement:
     return Agreement(spread, (worst, found[worst]), (least, sizes[least]), time_to_meet(chains, budget))
 
 
+def told_of(burn_in: str) -> list[str]:
+    """Return what tables say of a burn-in."""
+    kind, *numbers = burn_in.split(":")
+    if kind == COOL:
+        return ["cooled", *(told.format(x) for (_, told), x in zip(COOLING.values(), numbers, strict=False))]
+    return [f"grown from 1/{kind}"] if kind else []
+
+
 def rows(plan: Plan, budget: float, jobs: int) -> tuple[Lines, Line]:
     """Lines on the chains of a plan, and one on how they agree."""
     starts = list(product(STARTS.items(), SEEDS))
     tasks = (delayed(run)(plan, start, seed, budget) for (_, start), seed in starts)
     chains: list[Chain] = list(Parallel(n_jobs=jobs)(tasks))
-    kind, _, sweeps = plan.burn_in.partition(":")
-    burn_in = f"cooled, {sweeps} each" if sweeps else "cooled" if kind == COOL else f"grown from 1/{kind}"
-    sampler = f"{plan.sampler}, {burn_in}" if kind else plan.sampler
+    sampler = ", ".join([plan.sampler, *told_of(plan.burn_in)])
     name = (plan.corpus, ", ".join([plan.model, *plan.settings]), sampler)
     lines = []
     for ((title, _), _), chain in zip(starts, chains, strict=True):
@@ -287,7 +297,7 @@ def main() -> None:
         "--samplers",
         nargs="+",
         help="those to compare, of every model",
-        metavar="SAMPLER[:PARTS|:cool[:SWEEPS]]",
+        metavar="SAMPLER[:PARTS|:cool[:SWEEPS[:ETA]]]",
     )
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", dest="settings")
     parser.add_argument("--jobs", type=int, default=1, help="chains at once")

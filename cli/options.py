@@ -91,9 +91,9 @@ Cool = Annotated[
         "--cool",
         min=1,
         metavar="SWEEPS",
-        help="Burn in with eta held at 0.2 first, then at two thirds of that, and so on, for SWEEPS each, "
-        "such as 25: perhaps chains agree sooner where the number of topics is free. bnpzoo fit counts "
-        "--tune and --within from its end.",
+        help="Burn in with eta held at 0.2 first, or at 16 times the model's own if that is fixed and more, "
+        "then at two thirds of that, and so on, for SWEEPS each, such as 25: perhaps chains agree sooner "
+        "where the number of topics is free. bnpzoo fit counts --tune and --within from its end.",
         show_default=False,
     ),
 ]

@@ -92,7 +92,6 @@ def test_fit_cools(run, corpus_file, tmp_path):
     [
         (("--cool", 5, "--backend", "numpyro", "--truncation", 3), "--cool: expected a kernel"),
         (("--cool", 5, "--grow", 2), "--cool: expected no --grow beside it"),
-        (("--cool", 5, "--set", "eta=0.5"), "cool: expected eta below 0.2, where it begins, found 0.5"),
         (("--grow", 99), "grow: expected 2 to 8, the documents with tokens, found 99"),
         (("--grow", 2, "--backend", "numpyro", "--truncation", 3), "--grow: expected a kernel"),
         (("--within", "soon"), "--within soon: expected a time such as 90s, 10m or 2h"),

@@ -32,13 +32,20 @@ def stages_seen(monkeypatch):
 
 
 def test_eta_falls_by_a_third_to_where_it_is_fixed(stages_seen):
-    fit = cool(get("hdp", eta=0.05), CORPUS, **RUN, start="one")
+    fit = cool(get("hdp", eta=0.05), CORPUS, **RUN, start="one", hottest=0.2)
     assert [eta for eta, *_ in stages_seen] == pytest.approx([0.2 * (2 / 3) ** j for j in range(4)])
     assert stages_seen[0][1]["start"] == "one"
     assert all(later["start"] is fit for (*_, fit), (_, later, _) in pairwise(stages_seen))
     assert {options["thin"] for _, options, _ in stages_seen} == {4}
     assert len({options["seed"] for _, options, _ in stages_seen} | {4}) == 5
     assert fit.attrs["start"] == "one"
+
+
+def test_where_it_begins_hangs_on_where_it_ends(stages_seen):
+    for own, first in ((0.001, 0.2), (0.01, 0.2), (0.1, 1.6), (0.5, 8.0), (Gamma(1.0, 1.0), 0.2)):
+        stages_seen.clear()
+        cool(get("hdp", eta=own), CORPUS, chains=1, sweeps=1, seed=4)
+        assert stages_seen[0][0] == pytest.approx(first)
 
 
 def test_the_model_goes_on_from_there_with_its_own_eta():
@@ -82,7 +89,7 @@ def test_the_same_seed_gives_the_same_draws():
 def test_a_run_that_has_ended_is_resumed_to_the_same_bits(tmp_path):
     model, folder = get("hdp", eta=0.1), tmp_path / "chains"
     fit = cool(model, CORPUS, **RUN, checkpoint=folder)
-    assert {path.name for path in folder.iterdir()} == {"eta-1", "eta-2"}
+    assert {path.name for path in folder.iterdir()} == {f"eta-{number}" for number in range(1, 8)}
     assert np.array_equal(draws(fit), draws(cool(model, CORPUS, **RUN, checkpoint=folder, resume=True)))
 
 
@@ -91,7 +98,7 @@ def test_a_run_that_has_ended_is_resumed_to_the_same_bits(tmp_path):
     [
         (get("hdp"), {"sweeps": 0}, "sweeps: expected a whole number, 1 or more, found 0"),
         (get("hdp"), {"hottest": 0.0}, "hottest: expected a number above 1e-06, found 0.0"),
-        (get("hdp", eta=0.2), {}, "cool: expected eta below 0.2, where it begins, found 0.2"),
+        (get("hdp", eta=0.2), {"hottest": 0.2}, "cool: expected eta below 0.2, where it begins, found 0.2"),
         (get("hpyp", n_topics=2), {}, "cool: expected symmetric Dirichlet topics, found .* in hpyp"),
         (get("hdp"), {"start": "two"}, "start: expected seated, one, documents"),
     ],

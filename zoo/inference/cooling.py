@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 SHARE = 2 / 3
 """What is left of eta from one stage to the next."""
 
+HOTTEST = 0.2
+"""Least value of eta to begin with."""
+
+TIMES = 16
+"""So many times the eta of the model is where it begins, if that is fixed and this is more."""
+
 COLDEST = 1e-6
 """Eta below which no stage goes, where eta is sampled: far less than real corpora ask for."""
 
@@ -38,7 +44,7 @@ def cool(
     corpus: Corpus | Any,
     sweeps: int = 25,
     *,
-    hottest: float = 0.2,
+    hottest: float | None = None,
     variant: str | None = None,
     chains: int = 4,
     seed: int = 0,
@@ -62,8 +68,9 @@ def cool(
         As for `sample`.
     sweeps : int
         At each value.
-    hottest : float
-        The first value; the others are each two thirds of the one before.
+    hottest : float, optional
+        The first value; the others are each two thirds of the one before. Unless given, 0.2, or 16 times the
+        eta of the model if that is fixed and this is more.
     variant, chains, seed, start, workers, cluster, progress
         As for `sample`; `start` is that under the first value.
     checkpoint : path, optional
@@ -89,7 +96,7 @@ def cool(
     seed, sweeps = checked_seed(seed), whole_number("sweeps", sweeps, 1)
     own = model.hyperparameters()["eta"]
     is_sampled = isinstance(own, Prior)
-    values = list(_values(hottest, COLDEST if is_sampled else own))
+    values = list(_values(hottest or _hottest(own), COLDEST if is_sampled else own))
     following = dict(pairwise(values))
 
     def stages() -> Iterator[Stage]:
@@ -113,16 +120,21 @@ def cool(
     )  # fmt: skip
 
 
-def check_cooling(model: Model, hottest: float = 0.2) -> None:
+def check_cooling(model: Model, hottest: float | None = None) -> None:
     """Raise the ValueError with which `cool` would refuse these arguments, without sampling."""
-    hottest = number_above("hottest", hottest, COLDEST)
     topics = getattr(model, "topics", None)
     if not isinstance(topics, Dirichlet):
         kind = "others" if topics is None else topics.name
         raise ValueError(f"cool: expected symmetric Dirichlet topics, found {kind} in {model.card.id}")
-    if not isinstance(topics.eta, Prior) and topics.eta >= hottest:
-        raise ValueError(f"cool: expected eta below {hottest:g}, where it begins, found {topics.eta:g}")
+    if hottest is not None:
+        hottest = number_above("hottest", hottest, COLDEST)
+        if not isinstance(topics.eta, Prior) and topics.eta >= hottest:
+            raise ValueError(f"cool: expected eta below {hottest:g}, where it begins, found {topics.eta:g}")
     model.check_start()
+
+
+def _hottest(own: float | Prior) -> float:
+    return HOTTEST if isinstance(own, Prior) else max(HOTTEST, TIMES * own)
 
 
 def _values(hottest: float, end: float) -> Iterator[float]:
