@@ -17,7 +17,7 @@ import numpy as np
 
 from ..toolbox.jit import kernel
 from ..toolbox.parts import documents_of, move_documents_in_parts
-from ..toolbox.random import categorical, crt, dirichlet, log_gamma_variate
+from ..toolbox.random import LARGEST, categorical, crt, dirichlet, log_gamma_variate
 from ..toolbox.sides import (
     Tokens,
     check_number_of_topics,
@@ -31,7 +31,11 @@ from ..toolbox.sides import (
 from ..toolbox.sides import scratch as empty_scratch
 from ..toolbox.tables import count_tables
 from ..toolbox.threads import in_parts
+from .scales import draw_scales, log_of, mix
 from .weights import draw_exposure, draw_gammas, draw_weights
+
+VANISHING = -300.0
+"""Logarithm of a mass of which the exposure is an exponential variable, but for one part in 1e130."""
 
 
 class LayeredDocuments(NamedTuple):
@@ -89,15 +93,6 @@ def _no_topic_to_open(rng, documents, topic, group):
 
 
 @kernel
-def mix(theta, link, out):
-    """Fill `out` (K,) with the shapes that `theta` (K,) gives to the layer below."""
-    out[:] = 0.0
-    for k in range(theta.size):
-        if theta[k] > 0.0:
-            out += theta[k] * link[k]
-
-
-@kernel
 def draw_rates(rng, documents):
     """Draw the rates of all theta given theta and r, before any of these moves."""
     n_above, n_documents, _ = documents.theta.shape
@@ -111,14 +106,27 @@ def draw_rates(rng, documents):
 
 
 @kernel
-def draw_exposures(rng, tokens, documents):
-    """Draw p of each document, and what its layers are exposed to once those below are integrated out."""
+def draw_log_exposure(rng, length, log_mass, shape):
+    """Draw the logarithm of what `draw_exposure` draws, also given a mass that is below the floats."""
+    if length > 0.0 and shape == 0.0 and log_mass < VANISHING:
+        return math.log(rng.standard_exponential()) - log_mass
+    return log_of(draw_exposure(rng, length, math.exp(log_mass), shape))
+
+
+@kernel
+def draw_exposures(rng, tokens, documents, log_mass):
+    """Draw p of each document, and what its layers are exposed to once those below are integrated out.
+
+    `log_mass` (D,) is that of the theta of the second layer.
+    """
     for d in range(tokens.group.size):
         length = float(tokens.doc_ptr[d + 1] - tokens.doc_ptr[d])
-        mass = documents.theta[0, d].sum()
-        documents.exposure[0, d] = draw_exposure(rng, length, mass, documents.length_shape[0])
+        log_exposure = draw_log_exposure(rng, length, log_mass[d], documents.length_shape[0])
+        documents.exposure[0, d] = math.exp(min(log_exposure, math.log(LARGEST)))
         for s in range(documents.rate.shape[0]):
-            documents.exposure[s + 1, d] = math.log1p(documents.exposure[s, d] / documents.rate[s, d])
+            log_ratio = log_exposure - math.log(documents.rate[s, d])
+            documents.exposure[s + 1, d] = np.logaddexp(0.0, log_ratio)
+            log_exposure = log_of(documents.exposure[s + 1, d])
 
 
 @kernel
@@ -130,6 +138,14 @@ def count_tokens(tokens, documents, scratch):
             k = scratch.doc_topics[j]
             documents.counts[0, d, k] = scratch.doc_count[k]
         leave_document(tokens, scratch, d)
+
+
+@kernel
+def look_at_theta(rng, tokens, documents):
+    """Draw what sees theta, before the counts of the layers above: scales, rates, and p."""
+    log_mass = draw_scales(rng, tokens, documents)
+    draw_rates(rng, documents)
+    draw_exposures(rng, tokens, documents, log_mass)
 
 
 @kernel
@@ -195,9 +211,8 @@ def draw_upwards(rng, tokens, documents, scratch):
     """Draw rates, exposures, counts and links from the lowest layer up, and r, with theta integrated out."""
     # What is integrated out in a step is drawn after it and before anything looks at it: the rates and p see
     # theta before counts are drawn; r sees counts alone; theta sees r.
-    draw_rates(rng, documents)
-    draw_exposures(rng, tokens, documents)
     count_tokens(tokens, documents, scratch)
+    look_at_theta(rng, tokens, documents)
     linked = np.empty(documents.link.shape[1:])
     for s in range(documents.theta.shape[0]):
         linked[:] = 0.0
@@ -225,11 +240,10 @@ def layers_of(documents: LayeredDocuments, part) -> LayeredDocuments:
 def _move_in_parts(documents: LayeredDocuments, rng, tokens, topics, parts) -> None:
     n_topics = documents.r.size
 
-    def look_at_theta(part, own) -> None:
+    def look_at_own(part, own) -> None:
         some = documents_of(tokens, part)
-        draw_rates(part.rng, own)
-        draw_exposures(part.rng, some, own)
         count_tokens(some, own, empty_scratch(n_topics))
+        look_at_theta(part.rng, some, own)
 
     def linked_by(part, own) -> np.ndarray:
         linked = np.zeros((n_topics, n_topics))
@@ -241,7 +255,7 @@ def _move_in_parts(documents: LayeredDocuments, rng, tokens, topics, parts) -> N
 
     # The order of `draw_upwards`.
     own = [layers_of(documents, part) for part in parts]
-    in_parts(look_at_theta, parts, own)
+    in_parts(look_at_own, parts, own)
     for s in range(len(documents.theta)):
         draw_links(rng, documents, s, sum(in_parts(linked_by, parts, own), np.zeros((n_topics, n_topics))))
     draw_r(rng, documents, sum(in_parts(tables_of, parts, own), np.zeros(n_topics, np.int64)))

@@ -3,7 +3,7 @@
 from ..toolbox.jit import kernel
 from ..toolbox.random import categorical
 from ..toolbox.sides import enter_document, leave_document
-from .layers import count_tokens, count_upwards, draw_downwards, draw_exposures, draw_rates
+from .layers import count_tokens, count_upwards, draw_downwards, look_at_theta
 
 
 @kernel
@@ -47,9 +47,8 @@ def fold_in(rng, tokens, documents, scratch, word_topics, kind, burn_in, sweeps,
     theta[:] = 0.0
     for sweep in range(-burn_in, sweeps):
         draw_topics(rng, tokens, documents, scratch, word_topics, kind)
-        draw_rates(rng, documents)
-        draw_exposures(rng, tokens, documents)
         count_tokens(tokens, documents, scratch)
+        look_at_theta(rng, tokens, documents)
         for s in range(documents.theta.shape[0]):
             count_upwards(rng, documents, s, linked)
         draw_downwards(rng, documents)

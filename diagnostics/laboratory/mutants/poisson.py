@@ -12,9 +12,7 @@ from ..patched import Change, Mutant
 
 FIXED = {"n_topics": 3}
 RATES_FIRST = """\
-    draw_rates(rng, documents)
-    draw_exposures(rng, tokens, documents)
-    count_tokens(tokens, documents, scratch)
+    look_at_theta(rng, tokens, documents)
     linked = np.empty(documents.link.shape[1:])
     for s in range(documents.theta.shape[0]):
         linked[:] = 0.0
@@ -22,7 +20,7 @@ RATES_FIRST = """\
         draw_links(rng, documents, s, linked)
     draw_r(rng, documents, count_tables(rng, documents.counts[-1], documents.r))
 """
-R_FIRST = "".join([*RATES_FIRST.splitlines(True)[2:], *RATES_FIRST.splitlines(True)[:2]])
+R_FIRST = "".join([*RATES_FIRST.splitlines(True)[1:], *RATES_FIRST.splitlines(True)[:1]])
 
 
 def _mutant(
@@ -151,8 +149,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _mutant(
         "exposure-not-compounded", "layers",
-        "math.log1p(documents.exposure[s, d] / documents.rate[s, d])",
-        "documents.exposure[s, d] / documents.rate[s, d]",
+        "np.logaddexp(0.0, log_ratio)",
+        "math.exp(log_ratio)",
         "the exposure of a layer is that of its mean, the layer below not being integrated out",
         Gbn,
     ),
@@ -190,6 +188,41 @@ MUTANTS: tuple[Mutant, ...] = (
         "shapes + documents.counts[0, d]",
         "theta count tokens where the tables of their own layer belong",
         Gbn,
+    ),
+    _mutant(
+        "scale-at-this-rate", "scales",
+        "(above + e) * np.logaddexp",
+        "above * np.logaddexp",
+        "theta are scaled as if their rate had an improper prior",
+        Gbn,
+    ),
+    _mutant(
+        "scale-of-any-length", "scales",
+        "        n_units -= 1.0\n",
+        "",
+        "theta are scaled as if documents without a probability of their length had one token less",
+        Gbn,
+    ),
+    _mutant(
+        "scale-whatever-follows", "scales",
+        "            out += shapes[k] * log_g[k] - math.lgamma(shapes[k] + 1.0)\n",
+        "",
+        "theta are scaled whatever the shapes of the layer below make of its g",
+        Gbn, n_layers=3,
+    ),
+    _mutant(
+        "scale-exponentials-anew", "scales",
+        "shape * (document.log_g[layer, k] - log_y) if shape > 0.0 else 0.0",
+        "rng.standard_exponential()",
+        "the layer below follows with e that have nothing to do with its theta",
+        Gbn, n_layers=3,
+    ),
+    _mutant(
+        "mass-of-floats", "scales",
+        "log_mass[d] = max(log_sum(log_theta[0], scratch[1]), -LARGEST)",
+        "log_mass[d] = math.log(theta[0].sum())",
+        "theta that stand for all that are smaller are taken for what they are",
+        Gbn, n_layers=3,
     ),
     _mutant(
         "guard-dropped", "sweeps",

@@ -40,7 +40,8 @@ def test_rates_have_their_conditional_law(state):
 
 def test_exposures_follow_from_those_below(state):
     documents = state.documents
-    layers.draw_exposures(np.random.default_rng(2), state.tokens, documents)
+    log_mass = np.log(documents.theta[0].sum(axis=1))
+    layers.draw_exposures(np.random.default_rng(2), state.tokens, documents, log_mass)
     exposure = documents.exposure
     assert np.all(exposure[0] > 0.0)
     np.testing.assert_allclose(exposure[1:], np.log1p(exposure[:-1] / documents.rate), rtol=1e-12)
