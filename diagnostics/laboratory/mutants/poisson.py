@@ -150,7 +150,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant(
         "exposure-not-compounded", "layers",
         "np.logaddexp(0.0, log_ratio)",
-        "math.exp(log_ratio)",
+        "math.exp(min(log_ratio, 600.0))",
         "the exposure of a layer is that of its mean, the layer below not being integrated out",
         Gbn,
     ),

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from bnpzoo.diagnostics.laboratory.mutants.registry import mutant_by_id
+from bnpzoo.diagnostics.laboratory.patched import load_room
 from bnpzoo.kernels.poisson import layers, scales
 from bnpzoo.kernels.toolbox import sides
 from bnpzoo.zoo.families.poisson import layered
@@ -38,14 +40,30 @@ def documents_of(n_layers, mass, length_shape, rng):
     return side, sides.tokens_of(np.zeros(z.size, int), ends, document, z)
 
 
-def move(rng, side, tokens):
+def scale(kernels, rng, side, tokens):
+    """Scale theta, and draw their rates."""
+    kernels.draw_scales(rng, tokens, side)
+    kernels.draw_rates(rng, side)
+
+
+def sweep(kernels, rng, side, tokens):
     """Do what a sweep does, but for tokens, links and r."""
     linked = np.zeros((N_TOPICS, N_TOPICS))
-    layers.look_at_theta(rng, tokens, side)
+    kernels.look_at_theta(rng, tokens, side)
     side.counts[1:] = 0
     for s in range(len(side.theta)):
-        layers.count_upwards(rng, side, s, linked)
-    layers.draw_downwards(rng, side)
+        kernels.count_upwards(rng, side, s, linked)
+    kernels.draw_downwards(rng, side)
+
+
+WRONG = {
+    "scale-at-this-rate": (scale, 2, 1.0, 0.0),
+    "scale-of-any-length": (scale, 2, 1.0, 0.0),
+    "scale-whatever-follows": (scale, 3, 8.0, 1.0),
+    "scale-exponentials-anew": (scale, 3, 0.5, 0.3),
+    "mass-of-floats": (sweep, 3, 0.02, 0.0),
+}
+"""Mutants, and by what move, of how many layers, which mass of r and which shape of lengths they show."""
 
 
 def quantities(side):
@@ -65,33 +83,31 @@ def smallest_p_value(before, after, n_held):
     return min(p_values) * len(p_values)
 
 
-@pytest.mark.compiled
-@pytest.mark.parametrize(
-    ("n_layers", "mass", "length_shape"),
-    [(2, 1.0, 0.0), (2, 0.3, 0.4), (3, 0.02, 0.0), (3, 0.5, 0.3), (4, 1.0, 0.0)],
-)
-def test_sweeps_leave_the_law_of_layers_as_it_is(n_layers, mass, length_shape):
+def p_value(move, n_layers, mass, length_shape, *mutants):
+    """Of documents that have moved some times, against those that were drawn."""
+    room = load_room(*(mutant_by_id(f"poisson-{name}").change for name in mutants))
     rng = np.random.default_rng(n_layers)
     side, tokens = documents_of(n_layers, mass, length_shape, rng)
-    before = quantities(side)
+    before, own = quantities(side), room(layers).LayeredDocuments(*side)
     for _ in range(SWEEPS):
-        move(rng, side, tokens)
-    n_held = np.sum(side.counts[0] > 0, axis=1)
-    assert smallest_p_value(before, quantities(side), n_held) > FALSE_ALARM_RATE
+        move(room(layers), rng, own, room(sides).Tokens(*tokens))
+    return smallest_p_value(before, quantities(own), np.sum(own.counts[0] > 0, axis=1))
 
 
 @pytest.mark.compiled
-def test_the_law_of_layers_is_not_that_of_floats():
-    # Steps that take theta for what is left of them after underflow raise those of the layer above.
-    rng = np.random.default_rng(3)
-    side, tokens = documents_of(3, 0.02, 0.0, rng)
-    before, linked = quantities(side), np.zeros((N_TOPICS, N_TOPICS))
-    layers.draw_exposures(rng, tokens, side, np.log(side.theta[0].sum(axis=1)))
-    for s in range(2):
-        layers.count_upwards(rng, side, s, linked)
-    layers.draw_downwards(rng, side)
-    n_held = np.sum(side.counts[0] > 0, axis=1)
-    assert smallest_p_value(before, quantities(side), n_held) < FALSE_ALARM_RATE
+@pytest.mark.parametrize("move", [scale, sweep])
+@pytest.mark.parametrize(
+    "documents", [(2, 1.0, 0.0), (2, 0.3, 0.4), (3, 0.02, 0.0), (3, 0.5, 0.3), (3, 8.0, 1.0), (4, 1.0, 0.0)]
+)
+def test_the_law_of_layers_stays(move, documents):
+    assert p_value(move, *documents) > FALSE_ALARM_RATE
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("mutant", WRONG)
+def test_under_wrong_scales_it_does_not(mutant):
+    assert p_value(*WRONG[mutant], mutant) < FALSE_ALARM_RATE
 
 
 @pytest.mark.parametrize("log_x", [-1e100, -800.0, -3.0, 0.7, 20.0, 20.8, 35.0])
