@@ -142,7 +142,7 @@ def count_tokens(tokens, documents, scratch):
 
 @kernel
 def look_at_theta(rng, tokens, documents):
-    """Draw what sees theta, before the counts of the layers above: scales, rates, and p."""
+    """Scale theta, and draw their rates and p, all before the counts of the layers above."""
     log_mass = draw_scales(rng, tokens, documents)
     draw_rates(rng, documents)
     draw_exposures(rng, tokens, documents, log_mass)
